@@ -20,6 +20,7 @@ function(fovea_library name)
   target_compile_options(${name} PRIVATE ${FOVEA_WARNINGS} ${FOVEA_FLAGS})
   target_precompile_headers(${name} REUSE_FROM FoveaPch)
   target_link_libraries(${name} PUBLIC MLIR LLVM)
+  fovea_in_groups(${name})
 endfunction()
 
 # An executable of the project, with the same flags and header.
@@ -32,19 +33,22 @@ function(fovea_executable name)
   set_property(GLOBAL APPEND PROPERTY FOVEA_EXECUTABLES ${name})
 endfunction()
 
-# Files of a group are compiled at once, in little more than half of the time:
-# those of each folder that is named ('.' is the library's own), and those that
-# have the property UNITY_GROUP.
+# Compiles the files of a folder six at a time: a cold build takes little more
+# than half of the time, and a change still compiles in seconds. Files with
+# options of their own, and those with a UNITY_GROUP already, are left alone.
 function(fovea_in_groups name)
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${name} SOURCES)
-  foreach(folder ${ARGN})
-    foreach(source ${sources})
-      cmake_path(GET source PARENT_PATH own)
-      if(own STREQUAL folder OR (own STREQUAL "" AND folder STREQUAL "."))
-        string(MAKE_C_IDENTIFIER "files_of_${folder}" group)
-        set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
-      endif()
-    endforeach()
+  foreach(source ${sources})
+    get_source_file_property(group ${source} UNITY_GROUP)
+    if(group)
+      continue()
+    endif()
+    cmake_path(GET source PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER "files_of_${folder}" folder)
+    math(EXPR ${folder} "${${folder}} + 1")
+    math(EXPR number "(${${folder}} - 1) / 6")
+    set_source_files_properties(${source} PROPERTIES
+                                UNITY_GROUP ${folder}_${number})
   endforeach()
 endfunction()

@@ -1,8 +1,9 @@
 //===- Backend.h - what a back end is -------------------------------------===//
 //
-// A back end makes kernels of programs, for the targets that it names. All that
-// others know of it is here: passes ask the machine that it describes, the
-// driver (Driver.h) hands it programs. Backends.def lists the back ends.
+// A back end compiles programs to kernels for its targets. This is the whole
+// interface between a back end and the rest of the compiler: passes query the
+// machine that it describes, and the driver (Driver.h) hands it programs.
+// Backends.def lists the back ends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,144 +18,150 @@
 
 namespace fovea::codegen {
 
-/// The function of the runtime that hands a kernel to the threads.
+/// The runtime function that hands a kernel to the threads.
 constexpr llvm::StringLiteral parallelName = "fovea_parallel";
 
-/// The one that has a device run a kernel (runtime/device/Launch.h).
+/// The function that makes a device run a kernel (runtime/device/Launch.h).
 constexpr llvm::StringLiteral launchName = "fovea_launch";
-/// The one that launches a loop, unless the device does not do that.
+/// The function that launches a loop, unless the device refuses it.
 constexpr llvm::StringLiteral launchLoopName = "fovea_launch_loop";
-/// The one that says that what may come again together ends here.
+/// The function that ends a list of launches that may recur together.
 constexpr llvm::StringLiteral sendName = "fovea_launch_send";
-/// The one that waits for all of them.
+/// The function that waits for all of them.
 constexpr llvm::StringLiteral waitName = "fovea_launch_wait";
 
-/// The one that says on which of the threads a kernel runs.
+/// The one that is told each step of a program, for debugging.
+constexpr llvm::StringLiteral stepName = "fovea_step";
+/// The function that returns the number of the thread that runs a kernel.
 constexpr llvm::StringLiteral threadName = "fovea_pool_thread";
-/// The one that says how many threads there are.
+/// The function that returns the number of threads.
 constexpr llvm::StringLiteral poolThreadsName = "fovea_pool_threads";
 
-/// A kernel and what it is part of: an equation, or a loop.
+/// A kernel and its origin: an equation, or a loop.
 struct KernelNote {
   std::string symbol;
   mlir::Operation *op;
-  /// Equations that are computed with it.
+  /// Equations in the same kernel.
   std::vector<mlir::Operation *> others = {};
-  /// Of products in tiles: the rows and columns of a tile, and whether factors
-  /// are rounded; 0: there are none.
+  /// For products in tiles: the rows and columns of a tile, and whether factors
+  /// are rounded; 0: none.
   int64_t tileRows = 0, tileColumns = 0;
   bool isRounded = false;
-  /// Whether factors are read as copies in bf16, and by groups of warps.
+  /// Whether factors are read as bf16 copies, and whether by warp groups.
   bool readsCopies = false, isByGroups = false;
-  /// How many blocks share what they fetch of the right side.
+  /// The cluster size: how many blocks share their fetches of the right side.
   int64_t clusterBlocks = 1;
-  /// Of a kernel that makes such copies: what a unit reads and writes.
+  /// For a kernel that makes such copies: the bytes that a unit reads and
+  /// writes.
   int64_t bytesOfUnit = 0;
 };
 
 struct EmitOptions {
-  /// What real numbers are: f32 or f64.
+  /// The real type: f32 or f64.
   mlir::Type real;
   Target target;
-  /// Kernels keep their names and their frames, and none is shared: who reads
-  /// or times them knows them.
+  /// Kernels keep their names and frames, and none is shared, for readers and
+  /// timers.
   bool keepsNames = false;
-  /// Where the kernels are listed, if anywhere.
+  /// The function of a program calls `fovea_step` ahead of each step, where the
+  /// target is a CPU.
+  bool marksSteps = false;
+  /// The list of kernels to fill in, if any.
   std::vector<KernelNote> *notes = nullptr;
 };
 
-/// A function `symbol(%turns: i64, %values: ptr)` that does nothing but
-/// multiply and add: so many operations in a turn, on up to 8 KB of values.
+/// A function `symbol(%turns: i64, %values: ptr)` that only multiplies and
+/// adds: so many operations per turn, on up to 8 KB of values.
 struct Peak {
   std::string symbol;
   int64_t operations = 0;
 };
 
-/// What runs on a device, as LLVM IR, as its bytes in a file, as `--emit` calls
-/// its assembly, or as machine code.
+/// The form of a device's code: LLVM IR, its bytes in a file, its assembly
+/// under `--emit`'s name, or machine code.
 enum class DeviceText { LLVM, Bitcode, Assembly, MachineCode };
 
 class Backend {
 public:
   virtual ~Backend() = default;
 
-  /// What its targets are called on the command line.
+  /// The names of its targets on the command line.
   virtual llvm::ArrayRef<llvm::StringLiteral> targets() const = 0;
-  /// Whether a target is its own; it may have more than it tells.
+  /// Returns whether a target belongs to it; it may accept more than it lists.
   virtual bool has(llvm::StringRef target) const {
     return llvm::is_contained(targets(), target);
   }
-  /// One of them. Fails where this machine cannot make code for it.
+  /// Creates a target. Fails if this machine cannot make code for it.
   virtual llvm::Expected<Target> target(llvm::StringRef name) const = 0;
 
-  /// What runs the functions of programs: the target itself, or the host of a
-  /// device, which runs kernels.
+  /// The machine that runs the functions of programs: the target itself, or the
+  /// host of a device, which runs kernels.
   virtual Target host(const Target &target) const { return target; }
-  /// Whether it multiplies factors that are rounded to bf16.
+  /// Whether it supports products with factors rounded to bf16.
   virtual bool roundsFactors() const { return false; }
-  /// What `--emit` calls its assembly.
+  /// The name of its assembly in `--emit`.
   virtual llvm::StringRef assembly() const { return "asm"; }
 
-  /// The machine that passes ask, for real numbers of the type `real`.
+  /// The machine description for passes, for the real type `real`.
   virtual attn::MachineAttr machineOf(const Target &target,
                                       mlir::Type real) const = 0;
 
   /// Adds to `kernels` the function `@<entry>`, which runs `program` on a
-  /// frame, and its kernels; describes in `description` what the frame holds.
-  /// Runs after the phase `memory`, for the machine of the target. Fails, with
-  /// an error at the op, on what cannot be compiled yet.
+  /// frame, and its kernels; describes the frame in `description`. Runs after
+  /// the phase `memory`, for the machine of the target. Fails, with an error at
+  /// the op, if an op is not supported yet.
   virtual mlir::LogicalResult
   emitProgram(attn::ProgramOp program, mlir::ModuleOp kernels,
               const EmitOptions &options,
               runtime::Program &description) const = 0;
 
-  /// Of a target with a device: the text of its kernels.
+  /// For a target with a device: the text of its kernels.
   virtual llvm::Expected<std::string> textOfDevice(mlir::ModuleOp kernels,
                                                    const Target &target,
                                                    DeviceText text) const {
     llvm_unreachable("only what has a device has its text");
   }
-  /// Of a target with a device: what one can do at most. Null: nobody says.
+  /// For a target with a device: its peak rates. Null: unknown.
   virtual const DeviceFigures *figuresOf(const Target &target) const {
     return nullptr;
   }
-  /// What the kernels of its assembly need of a processor.
+  /// The processor resources that the kernels in its assembly need.
   virtual llvm::Expected<NeedsOfKernels> needsOf(const std::string &assembly,
                                                  const Target &target) const {
     llvm_unreachable("only what has a device has its assembly");
   }
-  /// Makes of the kernels of all programs what is compiled for the host, where
-  /// that is not the target. `isShipped`: it is for other machines, and worth
-  /// what saves them time.
+  /// Lowers the kernels of all programs to code for the host, if that is not
+  /// the target. `isShipped`: the artifact is shipped, so extra compile time is
+  /// justified.
   virtual llvm::Error finish(mlir::ModuleOp kernels, const Target &target,
                              bool isShipped) const {
     return llvm::Error::success();
   }
 
-  /// Adds the yardstick of measurements: what one thread can compute at most.
+  /// Adds the benchmark of a thread's peak rate.
   virtual Peak emitPeak(mlir::ModuleOp kernels,
                         const EmitOptions &options) const = 0;
 
-  /// Makes its passes over kernels known to command lines.
+  /// Registers its passes over kernels for command lines.
   virtual void registerPasses() const {}
 };
 
 #define BACKEND(name) const Backend &name##Backend();
 #include "codegen/Backends.def"
 
-/// The back end of a target that is called so. Fails where there is none.
+/// Returns the back end of the target with this name, or fails.
 llvm::Expected<const Backend *> backendFor(llvm::StringRef target);
 
-/// The target itself, and what runs the functions of its programs.
+/// The target itself, and the machine that runs its programs' functions.
 llvm::Expected<Target> targetNamed(llvm::StringRef name);
 llvm::Expected<Target> hostOf(llvm::StringRef target);
 
-/// What passes ask of it, for real numbers of the type `real`.
+/// The machine description for passes, for the real type `real`.
 llvm::Expected<attn::MachineAttr> machineNamed(llvm::StringRef target,
                                                mlir::Type real);
 
 /// The target `cuda:..` for a device of this compute capability; 0.0 is the
-/// emulator. Empty: there is none.
+/// emulator. Empty: none.
 std::string gpuTargetFor(int major, int minor);
 
 /// The passes of all back ends.

@@ -1,7 +1,7 @@
 //===- Decoder.cpp - the programs of a search as kernels ------------------===//
 //
-// Reads the attribute `attn.decoder` into the description that the runtime's
-// search goes by. The programs themselves are programs like any other.
+// Converts the attribute `attn.decoder` to the description of the runtime's
+// search. The programs themselves are compiled like any other.
 //
 //===----------------------------------------------------------------------===//
 

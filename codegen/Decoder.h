@@ -9,12 +9,12 @@
 
 namespace fovea::codegen {
 
-/// Makes kernels of a program, and its description.
+/// Compiles a program to kernels, and describes it.
 using EmitProgram = llvm::function_ref<mlir::LogicalResult(attn::ProgramOp,
                                                            runtime::Program &)>;
 
-/// Emits the programs that `attn-split-decoder` made of `source`'s `@decode`,
-/// and describes how the search uses them.
+/// Emits the programs that `attn-split-decoder` made of the `@decode` of
+/// `source`, and describes their roles in the search.
 mlir::LogicalResult emitDecoder(mlir::ModuleOp source, mlir::Type real,
                                 EmitProgram emit, runtime::Decoder &decoder);
 

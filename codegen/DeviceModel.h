@@ -1,6 +1,6 @@
 //===- DeviceModel.h - what a device can do at most -------------*- C++ -*-===//
 //
-// Plain data, for who says ahead of any run how long kernels take at least.
+// Plain data for lower bounds of kernel times, computed without a run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,29 +15,30 @@
 
 namespace fovea::codegen {
 
-/// A device of an architecture, by its data sheet (docs/GPU.md says which).
+/// A device of an architecture, from its data sheet (docs/GPU.md has the
+/// sources).
 struct DeviceFigures {
   llvm::StringLiteral device;
   int64_t processors;
-  /// What blocks of threads divide among them on a processor.
+  /// The resources that the blocks on a processor share.
   int64_t sharedBytes, registers = 65536, threads = 2048, blocks = 32;
-  /// A second: of memory, of the cache that all processors share, and between
-  /// that and one processor.
+  /// Per second: bytes of memory, of the cache shared by all processors, and
+  /// between that cache and one processor.
   double memoryBytes, cacheBytes, processorBytes;
-  /// Operations a second: of f32, of f64, and of products of factors in bf16 by
-  /// the instruction of a warp, and that of a group of four.
+  /// Operations per second: in f32, in f64, and of bf16 products with the
+  /// instruction of a warp, and with that of a warp group.
   double singleFlops, doubleFlops, roundedFlops, groupFlops;
 };
 
-/// What a block of a kernel takes of a processor.
+/// The processor resources of a kernel's block.
 struct KernelNeeds {
-  /// Of a thread, as far as there is an assembler to say so.
+  /// Per thread, if an assembler is available to report it.
   std::optional<int64_t> registers;
   int64_t spilledBytes = 0;
   int64_t sharedBytes = 0;
 };
 
-/// By the names that the device knows.
+/// By the kernel names on the device.
 using NeedsOfKernels = llvm::StringMap<KernelNeeds>;
 
 } // namespace fovea::codegen

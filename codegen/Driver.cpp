@@ -8,6 +8,7 @@
 #include "codegen/native/Split.h"
 #include "dialect/Precision.h"
 #include "passes/Passes.h"
+#include "passes/Pipeline.h"
 #include "passes/batch/Batch.h"
 #include "runtime/device/Launch.h"
 #include "llvm/IR/LLVMContext.h"
@@ -34,6 +35,7 @@ Driver::Driver(Location location, const DriverOptions &options,
   emit.target = std::move(target);
   emit.notes = options.notes;
   emit.keepsNames = options.keepsNames || options.notes;
+  emit.marksSteps = options.marksSteps;
 }
 
 Status Driver::create(Location location, const DriverOptions &options,
@@ -46,8 +48,8 @@ Status Driver::create(Location location, const DriverOptions &options,
     return failure(target.takeError());
   if (options.roundsFactors && !(*backend)->roundsFactors())
     return Status::error("the target '" + options.target +
-                         "' has no matrix products in bf16; '--target cuda' "
-                         "has, and '--precision f32' does without");
+                         "' has no matrix products in bf16; help: use "
+                         "'--target cuda' or '--precision f32'");
   loadKernelDialects(*location.getContext());
   result.reset(new Driver(location, options, **backend, std::move(*target)));
   return Status::success();
@@ -66,29 +68,28 @@ Status Driver::keepLimit(attn::ProgramOp program, const MemoryLimit &limit) {
   recompute.isDouble = emit.real.isF64();
   for (const auto &[name, length] : limit.lengths)
     recompute.lengths.push_back(name + "=" + std::to_string(length));
-  PassManager manager(program.getContext(), program.getOperationName());
-  manager.addPass(attn::createRecomputeForMemory(recompute));
-  if (failed(manager.run(program)))
+  if (failed(attn::runPasses(program, [&](OpPassManager &manager) {
+        manager.addPass(attn::createRecomputeForMemory(recompute));
+      })))
     return Status::error("'@" + program.getSymName().str() +
                          "' cannot be compiled");
   int64_t bytes = program->getAttrOfType<IntegerAttr>("attn.bytes").getInt();
   if (bytes <= limit.bytes)
     return Status::success();
   if (bytes == std::numeric_limits<int64_t>::max())
-    return Status::machine(
-        fmt::format("the arrays of '@{}' for a batch of {} fit into no machine",
-                    program.getSymName().str(), limit.batch));
+    return Status::machine(fmt::format(
+        "'@{}' needs more memory than any machine can address (batch {})",
+        program.getSymName().str(), limit.batch));
   constexpr int64_t megabyte = 1 << 20;
-  return Status::error(fmt::format(
-      "the arrays of '@{}' take {} MB for a batch of {}, though all is "
-      "computed "
-      "again that can be, and '--max-activation-mb' allows {}; a smaller batch "
-      "needs less",
-      program.getSymName().str(), llvm::divideCeil(bytes, megabyte),
-      limit.batch, limit.bytes / megabyte));
+  return Status::error(
+      fmt::format("'@{}' needs {} MB for a batch of {} even with all possible "
+                  "recomputation, but '--max-activation-mb' allows {}; help: "
+                  "use a smaller batch",
+                  program.getSymName().str(), llvm::divideCeil(bytes, megabyte),
+                  limit.batch, limit.bytes / megabyte));
 }
 
-/// That the target rounds factors where the program says so.
+/// Checks that the target rounds factors if the program says so.
 static LogicalResult verifyPrecision(attn::ProgramOp program,
                                      const Backend &backend,
                                      const EmitOptions &emit) {
@@ -97,7 +98,7 @@ static LogicalResult verifyPrecision(attn::ProgramOp program,
     if (canRound || !attn::precisionOf(op))
       return WalkResult::advance();
     op.emitError() << "has factors in " << attn::precisionOf(op)
-                   << ", which the machine does not multiply where it computes"
+                   << ", which this machine cannot multiply"
                    << " in " << emit.real;
     return WalkResult::interrupt();
   });
@@ -155,7 +156,7 @@ Status Driver::print(Text text, llvm::raw_ostream &stream) {
                                      : text == Text::Assembly
                                          ? DeviceText::Assembly
                                          : DeviceText::MachineCode);
-    // The machine lacks what makes it.
+    // The machine lacks the tools for it.
     if (!code && text == Text::MachineCode)
       return Status::machine(llvm::toString(code.takeError()));
     if (!code)
@@ -207,14 +208,15 @@ Status Driver::finish(Code &code) {
 }
 
 Status fovea::codegen::load(Objects objects, StringRef target,
-                            decltype(&fovea_parallel) parallel, bool perf,
-                            std::unique_ptr<Jit> &jit) {
+                            decltype(&fovea_parallel) parallel, StepHook step,
+                            bool perf, std::unique_ptr<Jit> &jit) {
   llvm::Expected<Target> parsed = hostOf(target);
   if (!parsed)
     return failure(parsed.takeError());
   JitOptions options;
   options.symbols = {
       {parallelName.str(), reinterpret_cast<void *>(parallel)},
+      {stepName.str(), reinterpret_cast<void *>(step)},
       {threadName.str(), reinterpret_cast<void *>(&fovea_pool_thread)},
       {poolThreadsName.str(), reinterpret_cast<void *>(&fovea_pool_threads)},
       {launchName.str(), reinterpret_cast<void *>(&fovea_launch)},

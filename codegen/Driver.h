@@ -1,8 +1,8 @@
 //===- Driver.h - from programs to code -----------------------------------===//
 //
-// The one way from the programs of a module to machine code: the back end of
-// the target makes kernels of them, which become objects, texts, or functions
-// of this process.
+// The only path from the programs of a module to machine code: the back end of
+// the target compiles them to kernels, which become objects, texts, or
+// functions of this process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@
 
 namespace fovea::codegen {
 
-/// How much the arrays of a program may take that are neither its data nor
-/// parameters, for the largest batch that there will be.
+/// The memory limit for arrays of a program other than data and parameters, for
+/// the largest batch.
 struct MemoryLimit {
   int64_t bytes = 0;
   int64_t batch = 1, threads = 1;
@@ -32,30 +32,33 @@ struct DriverOptions {
   /// As Backend.h knows it.
   std::string target = "native";
   bool isDouble = false;
-  /// The factors of matrix products may be rounded to bf16, by a target that
-  /// can (passes/kernels/ChoosePrecision.cpp).
+  /// Allow rounding the factors of matrix products to bf16, on a target that
+  /// supports it (passes/kernels/ChoosePrecision.cpp).
   bool roundsFactors = false;
-  /// Parameters of programs are packed by a function of their own; those of a
+  /// Parameters of programs are packed by a separate function; those of a
   /// decoder always are.
   bool prepares = false;
-  /// What is read or timed keeps its names.
+  /// Kernels that are read or timed keep their names.
   bool keepsNames = false;
-  /// It goes into a library or program.
+  /// Programs tell each step (Backend.h).
+  bool marksSteps = false;
+  /// The code goes into a library or program.
   bool isShipped = false;
-  /// Where kernels are listed as they are emitted; they keep their names then.
+  /// The list of kernels to fill in during emission; they keep their names
+  /// then.
   std::vector<KernelNote> *notes = nullptr;
-  /// How much the arrays of a program may take; what exceeds it is computed
-  /// again.
+  /// The memory limit for arrays of a program; larger sets are
+  /// recomputed.
   std::optional<MemoryLimit> memory;
-  /// How much LLVM does (codegen/native/Compile.h), and whether objects are
-  /// kept: what runs once on small data wants neither.
+  /// LLVM's optimisation level (codegen/native/Compile.h), and whether objects
+  /// are cached: code that runs once on small data needs neither.
   unsigned optimisation = 1, codegen = 2;
   bool isCached = true;
 };
 
 using Objects = std::vector<std::unique_ptr<llvm::MemoryBuffer>>;
 
-/// Programs as code that is not linked yet.
+/// Compiled programs before linking.
 struct Code {
   /// `programs`, `hasDecoder` and `decoder`.
   runtime::Description description;
@@ -64,30 +67,30 @@ struct Code {
 
 class Driver {
 public:
-  /// Fails where the target is unknown or not to be had. Kernels get the
+  /// Fails if the target is unknown or unavailable. Kernels get the
   /// location.
   static runtime::Status create(mlir::Location location,
                                 const DriverOptions &options,
                                 std::unique_ptr<Driver> &result);
 
-  /// Makes kernels of an entry of a module after the phase `fuse`; its
+  /// Compiles an entry of a module after the phase `fuse` to kernels; its
   /// description is the next of `description().programs`.
   runtime::Status add(mlir::ModuleOp module, llvm::StringRef entry);
-  /// The same for what `attn-split-decoder` made of a model.
+  /// The same for the programs that `attn-split-decoder` made of a model.
   runtime::Status addDecoder(mlir::ModuleOp module);
-  /// The yardstick of the target.
+  /// The peak-rate benchmark of the target.
   Peak addPeak() { return backend.emitPeak(*module, emit); }
 
   const Target &target() const { return emit.target; }
   runtime::Description &description() { return programs; }
   mlir::ModuleOp kernels() { return *module; }
 
-  /// Prints the kernels, or what becomes of them: the last thing to do. Of a
-  /// target with a device LLVM IR and assembly are the device's, and there is
-  /// machine code of it.
+  /// Prints the kernels, or a later form of them; the last call. For a target
+  /// with a device, LLVM IR and assembly are the device's, and machine code
+  /// exists too.
   enum class Text { Kernels, LLVM, Assembly, MachineCode };
   runtime::Status print(Text text, llvm::raw_ostream &stream);
-  /// Compiles the kernels: the last thing to do.
+  /// Compiles the kernels; the last call.
   runtime::Status compile(Objects &objects);
   /// The same, with the description.
   runtime::Status finish(Code &code);
@@ -106,11 +109,16 @@ private:
   runtime::Description programs;
 };
 
-/// Objects for the target of this name as code in this process. `parallel`
-/// hands kernels to threads; `perf` lets that program name them.
+/// Is called with the frame ahead of each step of a program, which are numbered
+/// as in runtime::Program::Array::firstUse.
+using StepHook = void (*)(void *frame, int64_t step);
+
+/// Loads objects for the target of this name as code in this process.
+/// `parallel` hands kernels to threads; programs that mark their steps call
+/// `step`; `perf` lets perf name them.
 runtime::Status load(Objects objects, llvm::StringRef target,
-                     decltype(&fovea_parallel) parallel, bool perf,
-                     std::unique_ptr<Jit> &jit);
+                     decltype(&fovea_parallel) parallel, StepHook step,
+                     bool perf, std::unique_ptr<Jit> &jit);
 
 } // namespace fovea::codegen
 

@@ -1,8 +1,8 @@
 //===- EmitKernels.cpp - the programs of a module become kernels ----------===//
 //
-// The pass `fovea-emit-kernels`, for developers: does with a module that was
-// printed after a phase what `fovea compile --emit kernels` does with a spec.
-// What is placed is compiled as it is.
+// The pass `fovea-emit-kernels`, for developers: does for a module printed
+// after a phase what `fovea compile --emit kernels` does for a spec. A placed
+// program is compiled unchanged.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,9 @@
 #include "codegen/native/Lower.h"
 #include "mlir/Pass/Pass.h"
 #include "passes/Passes.h"
+#include "passes/Pipeline.h"
 #include "passes/batch/SplitDecoder.h"
+#include "passes/kernels/DivideWork.h"
 #include "passes/memory/CheckMemory.h"
 
 using namespace mlir;
@@ -42,7 +44,7 @@ struct EmitKernels : PassWrapper<EmitKernels, OperationPass<ModuleOp>> {
   Option<bool> keepsNames{*this, "names", llvm::cl::init(true),
                           llvm::cl::desc("whether kernels keep their names")};
 
-  /// That what is placed can be compiled, and is for this machine.
+  /// Checks that a placed program is for this machine and can be compiled.
   LogicalResult check(ModuleOp module) {
     MLIRContext *context = &getContext();
     Type real = isDouble ? Type(Float64Type::get(context))
@@ -57,7 +59,8 @@ struct EmitKernels : PassWrapper<EmitKernels, OperationPass<ModuleOp>> {
       if (own != *machine)
         return program.emitError() << "is placed for " << own << " but compiled"
                                    << " for " << *machine;
-      if (failed(attn::verifyPlaced(program)))
+      if (failed(attn::verifyPlaced(program)) ||
+          failed(attn::verifyUnits(program)))
         return failure();
     }
     return success();

@@ -5,7 +5,7 @@
 
 namespace fovea::codegen {
 
-/// Makes the pass `fovea-emit-kernels` known to command lines.
+/// Registers the pass `fovea-emit-kernels` for command lines.
 void registerEmitKernelsPass();
 
 } // namespace fovea::codegen

@@ -64,6 +64,8 @@ def Attn_ComputeOp : Attn_Op<"compute", [
       `attn.extent`, `attn.sigmoid`, `attn.softplus`, `attn.stop`, `attn.random`.
     * (C6) `mean`, `logsumexp`, `softmax` and `log_softmax` give f64, `any` and
       `all` i1, `argmax` and `argmin` i64, the others f64 or i64.
+    * (C7) a reducer other than `none` may have an order; `lanes` names one of
+      its reduction indices, and only sums are `fused`.
 
     Example: `energy[t,i] = sum[a](v[a] * tanh(q[t,a] + k[i,a]))`.
 
@@ -101,12 +103,13 @@ def Attn_ComputeOp : Attn_Op<"compute", [
     Attn_Extents:$extents,                 // one per index
     DenseI64ArrayAttr:$lower,              // one per index
     Attn_Count:$numParallel,
-    Attn_Reducer:$reducer
+    Attn_Reducer:$reducer,
+    OptionalAttr<Attn_Order>:$order        // required of reducers after derive
   );
   let regions = (region MaxSizedRegion<1>:$condition, SizedRegion<1>:$body);
   let results = (outs Attn_Array:$result);
   let assemblyFormat = [{
-    ($label^)? custom<Compute>($indices, $extents, $lower, $numParallel, $reducer, $condition, $body)
+    ($label^)? custom<Compute>($indices, $extents, $lower, $numParallel, $reducer, $order, $condition, $body)
     attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;

@@ -151,6 +151,35 @@ def Attn_Product : AttrDef<Attn_Dialect, "Product"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+def Attn_Order : AttrDef<Attn_Dialect, "Order"> {
+  let mnemonic = "order";
+  let summary = "in which order and with which roundings a reduction combines its elements";
+  let description = [{
+    The inherent attribute `order` of an `attn.compute` with a reducer, printed
+    as `order(chain)`, `order(chain, fused)`, `order(lanes %k)` or
+    `order(lanes %k, fused)`.
+
+    * `chain`: each result is one chain over ascending indices, the last index
+      the innermost.
+    * `lanes %k`: there are 16 partial results. Element i of the reduction index
+      `k` belongs to number i mod 16; in the end number i is combined with i + 8,
+      then with i + 4, i + 2, i + 1.
+    * `fused`: the yielded product and its addition are rounded once.
+
+    A function of the equation as it is written (passes/analysis/Order.h)
+    decides it, so the order is the same in training, scoring and decoding.
+  }];
+  let parameters = (ins
+    "int64_t":$lanes, // the number of the index; -1 for a chain
+    "bool":$fused
+  );
+  let assemblyFormat = "`<` $lanes `,` $fused `>`";
+  let extraClassDeclaration = [{
+    static constexpr int64_t chain = -1;
+    bool isChain() const { return getLanes() == chain; }
+  }];
+}
+
 def Attn_Scalar : AnyTypeOf<[F64, I64, I1]>;
 
 /// A number that counts something.

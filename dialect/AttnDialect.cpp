@@ -21,7 +21,7 @@ using namespace fovea::attn;
 namespace {
 
 /// Folding leaves a constant in the body that uses it: a body is moved and
-/// differentiated as a whole, and among the equations stand arrays only.
+/// differentiated as a whole, and only arrays stand between equations.
 struct KeepConstantsInBodies : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
 
@@ -102,14 +102,17 @@ ArrayType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   for (Attribute extent : shape) {
     if (isa<StringAttr>(extent))
       continue;
-    // Nothing else can be written, so this is a mistake of ours.
+    // No other syntax is possible, so this is a bug.
     auto size = cast<IntegerAttr>(extent);
-    assert(size.getType().isInteger(64) && "an extent is an i64 or a name");
+    assert(size.getType().isInteger(64) &&
+           "an extent must be an i64 or a name");
     if (size.getInt() < 0)
-      return emitError() << "an extent is at least 0, not " << size.getInt();
+      return emitError() << "an extent must be at least 0, not "
+                         << size.getInt();
   }
   if (!isElement(elementType))
-    return emitError() << "elements are f64, i64 or i1, not " << elementType;
+    return emitError() << "elements must be f64, i64 or i1, not "
+                       << elementType;
   return success();
 }
 

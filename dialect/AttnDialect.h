@@ -28,11 +28,11 @@
 
 namespace fovea::attn {
 
-/// from <= number <= to; nothing: no bound.
+/// from <= number <= to; nothing: unbounded.
 struct Band {
   std::optional<int64_t> from, to;
   bool isWhole() const { return !from && !to; }
-  /// The same of the difference the other way round.
+  /// The same for the reverse difference.
   Band turned() const {
     auto negated = [](std::optional<int64_t> bound) {
       return bound ? std::optional(-*bound) : std::nullopt;
@@ -47,7 +47,7 @@ inline llvm::hash_code hash_value(const Band &band) {
                             band.to.has_value(), band.to.value_or(0));
 }
 
-/// One extent of a room, rounded up to a multiple, and some more.
+/// One extent of a workspace: rounded up to a multiple, plus padding.
 struct RoomExtent {
   mlir::Attribute extent;
   int64_t multiple = 1, extra = 0;
@@ -77,14 +77,14 @@ inline llvm::hash_code hash_value(const RoomExtent &extent) {
 
 namespace fovea::attn {
 
-/// Whether arrays have elements of `type`: f64, i64 or i1.
+/// Returns whether `type` is an element type of arrays: f64, i64 or i1.
 bool isElement(mlir::Type type);
 
 /// An extent as text: `512`, `S`.
 std::string extentText(mlir::Attribute extent);
 
-/// Which indices of its `attn.compute` a value of a body or condition depends
-/// on, as bits; an index of a loop around is none of them.
+/// Returns which indices of its `attn.compute` a value of a body or condition
+/// depends on, as bits; indices of enclosing loops are excluded.
 uint64_t dependence(mlir::Value value);
 
 } // namespace fovea::attn

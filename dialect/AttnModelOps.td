@@ -187,8 +187,8 @@ def Attn_ChoiceOp : Attn_Op<"choice", [AttrSizedOperandSegments, Attn_NamesResul
     One choice per element over the axes of `observed` (or of the result). Each
     parameter of the distribution has these axes first, then its own:
     `categorical` has `logits` or `probs` with one event axis last;
-    `bernoulli` `logit` or `prob`; `normal` `mean`, `sd`; `uniform` `low`,
-    `high`; `mixture` `logit` [M], `mean` [M], `sd` [M] of normals; of pairs (a
+    `bernoulli` `logit` or `prob`; both may have `logp` instead, log p of each
+    value along a last axis; `normal` `mean`, `sd`; `uniform` `low`, `high`; `mixture` `logit` [M], `mean` [M], `sd` [M] of normals; of pairs (a
     last axis of 2) `logit` [M], `mean` [M, 2], `sd` [M, 2], `correlation` [M].
 
     With `observed` the choice is data: it adds -log p to the objective. Without
@@ -202,6 +202,10 @@ def Attn_ChoiceOp : Attn_Op<"choice", [AttrSizedOperandSegments, Attn_NamesResul
     latent that is observed is one that was drawn, of which the objective takes
     log p for its estimator. What an estimator wants to know besides are its
     `reward` and its `baseline`.
+
+    An observed choice may be treated, too: the kind `policy` trains on what is
+    generated, and also has `reward` (a metric) or `equation`, `baseline`,
+    `samples` and `likelihood`.
 
     Where an observed choice has a `weight`, one number or one for each element,
     log p counts as often.

@@ -1,7 +1,7 @@
 //===- AttnOps.cpp - the generated code of the ops ------------------------===//
 //
-// With the parts of the syntax that take a line. Constraints are checked in
-// ArrayOps.cpp, ComputeOps.cpp, LoopOps.cpp and ModelOps.cpp.
+// Includes the syntax that takes a single line. ArrayOps.cpp, ComputeOps.cpp,
+// LoopOps.cpp and ModelOps.cpp check constraints.
 //
 //===----------------------------------------------------------------------===//
 

@@ -22,12 +22,11 @@ LogicalResult fovea::attn::verifyThreads(Operation *op, NamedAttribute named) {
     return success();
   if (named.getValue() !=
       Builder(op->getContext()).getI64IntegerAttr(threadsOfWarp))
-    return op->emitOpError()
-           << "has blocks of " << named.getValue()
-           << " threads, but there are those of a warp, " << threadsOfWarp;
+    return op->emitOpError() << "block size must be " << threadsOfWarp
+                             << " (one warp), got " << named.getValue();
   if (!isa<ComputeOp>(op) || op->hasAttr("attn.product"))
-    return op->emitOpError() << "has blocks of a warp but is no equation that "
-                                "is computed without tiles";
+    return op->emitOpError() << "only an equation computed without tiles can "
+                                "have blocks of one warp";
   // A block of a loop, or of several equations, has one size.
   if (!isa<ProgramOp>(op->getParentOp()))
     return op->emitOpError()

@@ -12,15 +12,15 @@
 
 namespace fovea::attn {
 
-/// The least that a processor takes turns with.
+/// The smallest scheduling unit of a processor.
 constexpr int64_t threadsOfWarp = 32;
 
-/// The threads of a block; nothing where that is left to the GPU.
+/// The threads of a block; nothing if left to the GPU.
 std::optional<int64_t> threadsOf(mlir::Operation *op);
 void setThreads(mlir::Operation *op, int64_t threads);
 
-/// Part of the verification of attributes: that blocks of `op` can have so many
-/// threads. Anything else is none of its business.
+/// Part of attribute verification: checks that blocks of `op` can have so many
+/// threads. Ignores all other attributes.
 mlir::LogicalResult verifyThreads(mlir::Operation *op,
                                   mlir::NamedAttribute named);
 

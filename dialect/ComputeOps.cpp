@@ -51,10 +51,11 @@ void ComputeOp::build(OpBuilder &builder, OperationState &state,
 }
 
 //===----------------------------------------------------------------------===//
-// Syntax: (%t: "T", %i: 1 to "S") sum (%a: 512) where { .. } { .. }
+// Syntax: (%t: "T", %i: 1 to "S") sum (%a: 512) order(chain) where { .. }
+// { .. }
 //
-// An index is called what its argument is called; `%t_0 as "t"` where another
-// value has the name.
+// The name of an index is its argument's; `%t_0 as "t"` if another value has
+// the name.
 //===----------------------------------------------------------------------===//
 
 /// `"S"`, `512`, `1 to "S"` or `1 to 512`.
@@ -83,10 +84,44 @@ static ParseResult parseRange(OpAsmParser &parser, Attribute &extent,
   return success();
 }
 
+/// `order(chain, fused)` or `order(lanes %k)`.
+static ParseResult parseOrder(OpAsmParser &parser,
+                              ArrayRef<OpAsmParser::Argument> arguments,
+                              OrderAttr &order) {
+  if (failed(parser.parseOptionalKeyword("order")))
+    return success();
+  if (parser.parseLParen())
+    return failure();
+  int64_t lanes = OrderAttr::chain;
+  if (failed(parser.parseOptionalKeyword("chain"))) {
+    OpAsmParser::UnresolvedOperand index;
+    if (parser.parseKeyword("lanes", ": 'chain' or 'lanes %index'") ||
+        parser.parseOperand(index))
+      return failure();
+    const auto *found = llvm::find_if(arguments, [&](const auto &argument) {
+      return argument.ssaName.name == index.name &&
+             argument.ssaName.number == index.number;
+    });
+    if (found == arguments.end())
+      return parser.emitError(index.location)
+             << "'" << index.name << "' is not an index of the equation";
+    lanes = found - arguments.begin();
+  }
+  bool isFused = false;
+  if (succeeded(parser.parseOptionalComma())) {
+    if (parser.parseKeyword("fused"))
+      return failure();
+    isFused = true;
+  }
+  order = OrderAttr::get(parser.getContext(), lanes, isFused);
+  return parser.parseRParen();
+}
+
 ParseResult attn::parseCompute(OpAsmParser &parser, ArrayAttr &indices,
                                ArrayAttr &extents, DenseI64ArrayAttr &lower,
                                IntegerAttr &numParallel, ReducerAttr &reducer,
-                               Region &condition, Region &body) {
+                               OrderAttr &order, Region &condition,
+                               Region &body) {
   Builder &builder = parser.getBuilder();
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<Attribute> names, sizes;
@@ -116,7 +151,8 @@ ParseResult attn::parseCompute(OpAsmParser &parser, ArrayAttr &indices,
            "all", "logsumexp", "softmax", "log_softmax", "cumsum"}))) {
     kind = *symbolizeReducer(keyword);
     if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
-                                       parseIndex))
+                                       parseIndex) ||
+        parseOrder(parser, arguments, order))
       return failure();
   }
   reducer = ReducerAttr::get(builder.getContext(), kind);
@@ -132,7 +168,7 @@ ParseResult attn::parseCompute(OpAsmParser &parser, ArrayAttr &indices,
 void attn::printCompute(OpAsmPrinter &printer, ComputeOp op, ArrayAttr indices,
                         ArrayAttr extents, DenseI64ArrayAttr lower,
                         IntegerAttr numParallel, ReducerAttr reducer,
-                        Region &condition, Region &body) {
+                        OrderAttr order, Region &condition, Region &body) {
   auto printIndices = [&](unsigned begin, unsigned end) {
     printer << "(";
     for (unsigned i = begin; i < end; ++i) {
@@ -159,10 +195,18 @@ void attn::printCompute(OpAsmPrinter &printer, ComputeOp op, ArrayAttr indices,
     printer << " " << stringifyReducer(reducer.getValue()) << " ";
     printIndices(split, extents.size());
   }
+  if (order) {
+    printer << " order(";
+    if (order.isChain())
+      printer << "chain";
+    else
+      printer << "lanes " << body.getArgument(order.getLanes());
+    printer << (order.getFused() ? ", fused)" : ")");
+  }
   if (!condition.empty()) {
     printer << " where ";
-    // The condition has arguments of its own: it is printed with the names of
-    // the body's.
+    // The condition has its own arguments, but is printed with the body's
+    // names.
     printer.shadowRegionArgs(condition, body.getArguments());
     printer.printRegion(condition, /*printEntryBlockArgs=*/false);
   }
@@ -174,7 +218,7 @@ void attn::printCompute(OpAsmPrinter &printer, ComputeOp op, ArrayAttr indices,
 // Constraints
 //===----------------------------------------------------------------------===//
 
-/// Whether `reducer` gives elements of `type`, and the types that it gives.
+/// Returns whether `reducer` accepts elements of `type`, and its result types.
 static bool gives(Reducer reducer, Type type, StringRef &types) {
   switch (reducer) {
   case Reducer::none:
@@ -238,7 +282,7 @@ LogicalResult ComputeOp::verify() {
                          << " over " << num - parallel << " indices";
   if (isNormaliser() && parallel + 1 != num)
     return emitOpError() << "normalises over " << num - parallel
-                         << " indices but can only over one";
+                         << " indices but supports only one";
   // (C4)
   for (auto [index, lower] :
        llvm::zip(getIndices(), getLower().take_front(kept.size())))
@@ -251,10 +295,23 @@ LogicalResult ComputeOp::verify() {
     return emitOpError() << "gives " << getElementType() << " but "
                          << stringifyReducer(getReducer()) << " gives "
                          << types;
+  // (C7)
+  if (OrderAttr order = getOrderAttr()) {
+    if (getReducer() == Reducer::none)
+      return emitOpError() << "has an order but reduces nothing";
+    if (!order.isChain() &&
+        (order.getLanes() < parallel || order.getLanes() >= num))
+      return emitOpError() << "has lanes along index " << order.getLanes()
+                           << " but reduces over indices " << parallel << " to "
+                           << num - 1;
+    if (order.getFused() && getReducer() != Reducer::sum)
+      return emitOpError() << "is fused but reduces by "
+                           << stringifyReducer(getReducer());
+  }
   return success();
 }
 
-/// What may stand in a body: operations on scalars.
+/// The ops allowed in a body: operations on scalars.
 static bool isScalar(Operation &op) {
   return isa<ReadOp, ExtentOp, SigmoidOp, SoftplusOp, StopOp, RandomOp,
              YieldOp>(op) ||

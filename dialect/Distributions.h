@@ -7,8 +7,8 @@
 
 namespace fovea::attn {
 
-/// How many axes, the last ones of what is drawn, belong to one value: 1 for
-/// the pairs of bivariate distributions.
+/// The number of trailing axes that belong to one value: 1 for the pairs of
+/// bivariate distributions.
 unsigned numValueAxes(ChoiceOp choice);
 
 } // namespace fovea::attn

@@ -18,7 +18,7 @@ MachineAttr MachineAttr::of(Operation *op) {
              /*tile_rows=*/6, /*tile_vectors=*/2);
 }
 
-/// That the shared indices of a member are those of the kernel.
+/// Checks that the shared indices of a member are those of the kernel.
 static LogicalResult verifyShared(KernelOp kernel, ComputeOp member,
                                   ArrayRef<Attribute> extents) {
   auto shared = member->getAttrOfType<DenseI64ArrayAttr>("attn.shared");
@@ -27,9 +27,13 @@ static LogicalResult verifyShared(KernelOp kernel, ComputeOp member,
     return member.emitOpError()
            << "has " << count << " shared indices but its kernel "
            << extents.size();
+  uint64_t seen = 0;
   for (auto [index, extent] : llvm::zip_equal(shared.asArrayRef(), extents)) {
     if (index < 0 || index >= member.getNumIndices())
       return member.emitOpError() << "has no index " << index;
+    if (seen >> index & 1)
+      return member.emitOpError() << "shares index " << index << " twice";
+    seen |= uint64_t(1) << index;
     if (Attribute own = member.getExtents()[index]; own != extent)
       return member.emitOpError()
              << "shares an index over " << extentText(own)
@@ -49,7 +53,7 @@ SmallVector<ComputeOp> KernelOp::getMembers() {
   return members;
 }
 
-/// Whether an op may stand in the body of a kernel.
+/// Returns whether an op is allowed in the body of a kernel.
 static bool mayStandIn(Schedule schedule, Operation &op) {
   auto compute = dyn_cast<ComputeOp>(op);
   if (schedule == Schedule::loop)
@@ -61,7 +65,7 @@ static bool mayStandIn(Schedule schedule, Operation &op) {
   return compute || (isa<ReshapeOp>(op) && schedule != Schedule::strips);
 }
 
-/// That one loop can compute an equation with the first of its kernel.
+/// Checks that one loop can compute an equation with the first of its kernel.
 static LogicalResult verifyLoop(KernelOp kernel, ComputeOp first,
                                 ComputeOp member) {
   if (member.getExtents() != first.getExtents() ||
@@ -98,7 +102,7 @@ LogicalResult KernelOp::verify() {
   // (C3)
   for (Operation &op : getBody().front().without_terminator())
     if (!mayStandIn(getSchedule(), op))
-      return op.emitOpError() << "cannot stand in a kernel of the schedule '"
+      return op.emitOpError() << "is not allowed in a kernel of the schedule '"
                               << stringifySchedule(getSchedule()) << "'";
   SmallVector<ComputeOp> members = getMembers();
   // (C4)

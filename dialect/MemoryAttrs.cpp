@@ -1,7 +1,7 @@
 //===- MemoryAttrs.cpp - where arrays lie ---------------------------------===//
 //
-// The syntax of `#attn.location` and `#attn.room`, and that an op can have what
-// they say of it.
+// The syntax of `#attn.location` and `#attn.room`, and the checks against their
+// ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,10 +22,10 @@ Attribute ArrayLocationAttr::parse(AsmParser &parser, Type) {
     return {};
   std::optional<LocationKind> kind = symbolizeLocationKind(name);
   if (!kind) {
-    parser.emitError(loc) << "'" << name
-                          << "' is no kind of location; there are own, "
-                             "argument, same, row, carry, room, packed and "
-                             "list";
+    parser.emitError(loc)
+        << "'" << name
+        << "' is not a kind of location; the kinds are own, argument, same, "
+           "row, carry, room, packed and list";
     return {};
   }
   unsigned number = 0;
@@ -64,7 +64,7 @@ static ParseResult parseExtent(AsmParser &parser, RoomExtent &result) {
       return failure();
     if (result.multiple < 1)
       return parser.emitError(loc)
-             << "an extent is rounded up to a multiple of at least 1, not "
+             << "an extent must be rounded up to a multiple of at least 1, not "
              << result.multiple;
   }
   if (succeeded(parser.parseOptionalKeyword("plus")))
@@ -172,15 +172,9 @@ static LogicalResult verifyKind(Operation *op, StringRef name,
 LogicalResult fovea::attn::verifyLocation(Operation *op, NamedAttribute named) {
   StringRef name = named.getName();
   if (auto location = dyn_cast<ArrayLocationAttr>(named.getValue())) {
-    bool isOfProduct = name == "attn.packed" || name == "attn.packed_left" ||
-                       name == "attn.stored_copy" || name == "attn.list";
-    if (name != "attn.location" && !isOfProduct)
-      return op->emitOpError() << "has no location '" << name
-                               << "'; there are attn.location, attn.packed, "
-                                  "attn.packed_left, attn.stored_copy and "
-                                  "attn.list";
-    if (isOfProduct && !isa<ComputeOp>(op))
-      return op->emitOpError() << "is no product, so nothing of it is packed";
+    if (name != "attn.location" && !isa<ComputeOp>(op))
+      return op->emitOpError()
+             << "is not a product, so it has no packed factors";
     if (name == "attn.location" && op->getNumResults() != 1)
       return op->emitOpError() << "gives " << op->getNumResults()
                                << " arrays but has one location";
@@ -192,8 +186,6 @@ LogicalResult fovea::attn::verifyLocation(Operation *op, NamedAttribute named) {
   bool isCarries = name == "attn.carries";
   if (!isCarries && name != "attn.locations" && name != "attn.swaps")
     return success();
-  if (!isa<ScanOp, SearchOp>(op))
-    return op->emitOpError() << "is no loop but has '" << name << "'";
   size_t numCarries = op->getRegion(0).getNumArguments() - 1;
   size_t count = name == "attn.locations" ? op->getNumResults() : numCarries;
   if (list.size() != count)

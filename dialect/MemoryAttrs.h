@@ -7,8 +7,8 @@
 
 namespace fovea::attn {
 
-/// Part of the verification of attributes: that `op` can have this location, or
-/// list of locations. Anything else is none of its business.
+/// Part of attribute verification: checks that `op` can have this location, or
+/// list of locations. Ignores all other attributes.
 mlir::LogicalResult verifyLocation(mlir::Operation *op,
                                    mlir::NamedAttribute named);
 

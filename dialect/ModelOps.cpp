@@ -30,7 +30,7 @@ LogicalResult ProgramOp::verify() { return verifyModel(*this); }
 LogicalResult LengthOp::verify() {
   // (C1)
   if (getParent().has_value() + getMap().has_value() + getOpen() > 1)
-    return emitOpError() << "is more than one of nested, given and open";
+    return emitOpError() << "has more than one of nested, given and open";
   // (C2)
   if (getMap().has_value() != getOf().has_value())
     return emitOpError() << "has lengths without a map, or a map without them";
@@ -60,8 +60,8 @@ void DataOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
 
 namespace {
 
-/// A parameter of a distribution, and how many axes of its own it has after
-/// those of the choice.
+/// A parameter of a distribution, and how many axes of its own follow those of
+/// the choice.
 struct Parameter {
   StringRef name;
   unsigned numOwnAxes;
@@ -73,9 +73,9 @@ struct Parameter {
 static SmallVector<SmallVector<Parameter>> getSignatures(Distribution kind) {
   switch (kind) {
   case Distribution::categorical:
-    return {{{"logits", 1}}, {{"probs", 1}}};
+    return {{{"logits", 1}}, {{"probs", 1}}, {{"logp", 1}}};
   case Distribution::bernoulli:
-    return {{{"logit", 0}}, {{"prob", 0}}};
+    return {{{"logit", 0}}, {{"prob", 0}}, {{"logp", 1}}};
   case Distribution::normal:
     return {{{"mean", 0}, {"sd", 0}}};
   case Distribution::uniform:
@@ -120,7 +120,7 @@ LogicalResult ChoiceOp::verify() {
   if (named == signatures.end())
     return emitOpError() << "draws from "
                          << stringifyDistribution(getDistribution())
-                         << ", which has other parameters than "
+                         << ", whose parameters differ from "
                          << getParameterNames();
   // (C3) An axis of the value itself comes last.
   ArrayRef<Attribute> axes = value.getShape().getValue();

@@ -29,10 +29,10 @@ LogicalResult fovea::attn::verifyPrecision(Operation *op,
     return success();
   auto type = dyn_cast<TypeAttr>(named.getValue());
   if (!type || !type.getValue().isBF16())
-    return op->emitOpError()
-           << "has the precision " << named.getValue() << ", but there is bf16";
+    return op->emitOpError() << "unsupported precision " << named.getValue()
+                             << "; only bf16 is supported";
   bool isProduct = isa<ComputeOp>(op) && op->hasAttr("attn.product");
   if (!isProduct && !isa<ProgramOp, ModuleOp>(op))
-    return op->emitOpError() << "is no product whose factors have a precision";
+    return op->emitOpError() << "only a matrix product can have a precision";
   return success();
 }

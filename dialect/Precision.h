@@ -13,14 +13,14 @@
 
 namespace fovea::attn {
 
-/// Null: factors are taken as they are.
+/// Null: factors are not rounded.
 mlir::Type precisionOf(mlir::Operation *op);
-/// Of the program, or of the module that it stands in.
+/// The precision of the program, or of its module.
 mlir::Type allowedPrecision(ProgramOp program);
 void setPrecision(mlir::Operation *op, mlir::Type type);
 
-/// Part of the verification of attributes: that `op` can have this precision.
-/// Anything else is none of its business.
+/// Part of attribute verification: checks that `op` can have this precision.
+/// Ignores all other attributes.
 mlir::LogicalResult verifyPrecision(mlir::Operation *op,
                                     mlir::NamedAttribute named);
 

@@ -1,13 +1,10 @@
 //===- ProductAttr.cpp - which equations are matrix products --------------===//
 //
-// The syntax of `#attn.product`, and that what it says of an equation is true.
+// The syntax of `#attn.product`, and the check that it describes its equation.
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Blocks.h"
-#include "dialect/MemoryAttrs.h"
-#include "dialect/Precision.h"
-#include "dialect/Tiles.h"
+#include "dialect/ProductAttr.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -55,7 +52,7 @@ static void printBand(AsmPrinter &printer, const Band &band) {
 }
 
 namespace {
-/// What stands between the parentheses after one of the parts.
+/// The text in parentheses after a part.
 struct Part {
   SmallVector<unsigned> indices;
   Band range, band;
@@ -86,8 +83,8 @@ Attribute ProductAttr::parse(AsmParser &parser, Type) {
   std::optional<ProductKind> kind = symbolizeProductKind(kindName);
   if (!kind) {
     parser.emitError(loc) << "'" << kindName
-                          << "' is no kind of product; there are weights, "
-                             "place, examples and each";
+                          << "' is not a kind of product; the kinds are "
+                             "weights, place, examples and each";
     return {};
   }
   if (parser.parseComma() || parser.parseKeyword("left") ||
@@ -106,10 +103,9 @@ Attribute ProductAttr::parse(AsmParser &parser, Type) {
                  : name == "run"     ? &run
                                      : nullptr;
     if (!part)
-      return parser.emitError(at)
-             << "'" << name
-             << "' is no part of a product; there are batch, rows, columns, "
-                "terms and run";
+      return parser.emitError(at) << "'" << name
+                                  << "' is not a part of a product; the parts "
+                                     "are batch, rows, columns, terms and run";
     return parseInside(parser, *part);
   };
   while (succeeded(parser.parseOptionalComma()))
@@ -119,11 +115,11 @@ Attribute ProductAttr::parse(AsmParser &parser, Type) {
     return {};
   if (left > 1 || columns.indices.empty() || terms.indices.empty()) {
     parser.emitError(loc)
-        << "a product has 0 or 1 on its left, columns, and terms";
+        << "a product needs a left side of 0 or 1, columns, and terms";
     return {};
   }
   if (run.indices.size() > 1) {
-    parser.emitError(loc) << "a product has one index of a run";
+    parser.emitError(loc) << "a product can have only one index of a run";
     return {};
   }
   std::optional<unsigned> runIndex;
@@ -177,14 +173,14 @@ uint64_t fovea::attn::dependence(Value value) {
         bits |= uint64_t(1) << argument.getArgNumber();
       continue;
     }
-    // What is computed inside of a branch counts as well.
+    // Conditions of branches count as well.
     next.getDefiningOp()->walk(
         [&](Operation *op) { llvm::append_range(list, op->getOperands()); });
   }
   return bits;
 }
 
-/// The indices of the op that its condition speaks of, as bits.
+/// The indices of the op that its condition involves, as bits.
 static uint64_t conditionIndices(ComputeOp op) {
   return op.hasCondition()
              ? dependence(
@@ -199,15 +195,15 @@ static uint64_t bitsOf(ArrayRef<unsigned> indices) {
   return bits;
 }
 
-/// Whether outside of its array a read finds 0, or nobody asks.
+/// Returns whether out-of-bounds elements of a read are 0, or unused.
 static bool isZeroOutside(ReadOp read) {
   return read.getAlternatives().empty() &&
          (!read.getOtherwise() ||
           matchPattern(read.getOtherwise(), m_PosZeroFloat()));
 }
 
-/// Whether runs of `read` along the index `run` are consecutive, and begin
-/// somewhere that it does not depend on.
+/// Returns whether runs of `read` along the index `run` are consecutive, with a
+/// start that does not depend on it.
 static bool hasRuns(ReadOp read, ComputeOp op, unsigned run) {
   if (read.getIndices().empty())
     return false;
@@ -221,18 +217,11 @@ static bool hasRuns(ReadOp read, ComputeOp op, unsigned run) {
          !(others >> run & 1);
 }
 
-LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
-                                                    NamedAttribute named) {
-  auto product = dyn_cast<ProductAttr>(named.getValue());
-  if (!product &&
-      (failed(verifyPrecision(op, named)) || failed(verifyTiles(op, named)) ||
-       failed(verifyThreads(op, named))))
-    return failure();
-  if (!product)
-    return verifyLocation(op, named);
+LogicalResult fovea::attn::verifyProduct(Operation *op, ProductAttr product) {
   auto compute = dyn_cast<ComputeOp>(op);
   if (!compute || compute.getReducer() != Reducer::sum)
-    return op->emitOpError() << "is no sum, so no product";
+    return op->emitOpError()
+           << "marked as a matrix product, but its reducer is not 'sum'";
   auto multiply = compute.getYielded().getDefiningOp<arith::MulFOp>();
   ReadOp left, right;
   if (multiply) {
@@ -247,8 +236,7 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
         (isGathered ? !isZeroOutside(read)
                     : !read.getAlternatives().empty() || read.getOtherwise()))
       return op->emitOpError()
-             << "multiplies no two reads without boundaries, so it is no "
-                "product";
+             << "a matrix product must multiply two plain reads";
   }
   // Each index has one part.
   unsigned numIndices = compute.getNumIndices();
@@ -257,7 +245,7 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
     for (unsigned index : indices) {
       if (index >= numIndices || (seen >> index & 1))
         return op->emitOpError()
-               << "has no index " << index << " that its product has once";
+               << "has no index " << index << " that its product names once";
       if (isTerm != (index >= compute.getNumParallel()))
         return op->emitOpError()
                << "has a product whose terms are not the indices of the sum";
@@ -274,7 +262,7 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
     return op->emitOpError() << "has an index that its product does not have";
   if (product.getColumns().size() != 1)
     return op->emitOpError() << "has a product of several columns";
-  // A place of the batch may differ on one side alone.
+  // A batch place may have an offset on one side only.
   uint64_t batch = bitsOf(product.getBatch());
   uint64_t shared = batch | bitsOf(product.getTerms());
   uint64_t expected[] = {shared | bitsOf(product.getRows()),

@@ -1,6 +1,6 @@
 //===- Syntax.h - hand-written parts of the ops' syntax -------------------===//
 //
-// The `custom<..>` directives that take more than a line, for the generated
+// The `custom<..>` directives that take more than one line, for the generated
 // parsers and printers in AttnOps.cpp. Private to the dialect.
 //
 //===----------------------------------------------------------------------===//
@@ -12,16 +12,16 @@
 
 namespace fovea::attn {
 
-/// `(%t: "T", %i: 1 to "S") sum (%a: 512) where { .. } { .. }`
+/// `(%t: "T", %i: 1 to "S") sum (%a: 512) order(chain) where { .. } { .. }`
 mlir::ParseResult
 parseCompute(mlir::OpAsmParser &parser, mlir::ArrayAttr &indices,
              mlir::ArrayAttr &extents, mlir::DenseI64ArrayAttr &lower,
              mlir::IntegerAttr &numParallel, ReducerAttr &reducer,
-             mlir::Region &condition, mlir::Region &body);
+             OrderAttr &order, mlir::Region &condition, mlir::Region &body);
 void printCompute(mlir::OpAsmPrinter &printer, ComputeOp op,
                   mlir::ArrayAttr indices, mlir::ArrayAttr extents,
                   mlir::DenseI64ArrayAttr lower, mlir::IntegerAttr numParallel,
-                  ReducerAttr reducer, mlir::Region &condition,
+                  ReducerAttr reducer, OrderAttr order, mlir::Region &condition,
                   mlir::Region &body);
 
 /// `(%i) carries (%before = %init : type, ..) axes [0, ..] { .. } : types`

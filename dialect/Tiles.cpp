@@ -1,6 +1,7 @@
 //===- Tiles.cpp - the tiles of products ----------------------------------===//
 
 #include "dialect/Tiles.h"
+#include "dialect/Precision.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -46,21 +47,25 @@ void fovea::attn::setCluster(Operation *op, int64_t blocks) {
 LogicalResult fovea::attn::verifyTiles(Operation *op, NamedAttribute named) {
   if (named.getName() == tileName) {
     if (!tilesNamed(named.getValue()))
+      return op->emitOpError() << "unsupported tile " << named.getValue()
+                               << "; expected \"small\", \"large\", \"any\", "
+                                  "\"group\" or \"wide\"";
+    if (!op->hasAttr("attn.product"))
+      return op->emitOpError() << "only a matrix product can have a tile size";
+    if (isByGroups(tilesOf(op)) && !precisionOf(op))
       return op->emitOpError()
              << "has the tile " << named.getValue()
-             << ", but there are \"small\", \"large\", \"any\", \"group\" and "
-                "\"wide\"";
-    if (!op->hasAttr("attn.product"))
-      return op->emitOpError() << "is no product that has a tile";
+             << ", but its factors are not rounded; help: give the product "
+                "'attn.precision = bf16', or another tile";
   }
   if (named.getName() == clusterName) {
-    // Copies are filled up to two tiles (passes/memory/Copies.h).
+    // Copies are padded to two tiles (passes/memory/Copies.h).
     if (named.getValue() != Builder(op->getContext()).getI64IntegerAttr(2))
-      return op->emitOpError() << "has the cluster " << named.getValue()
-                               << ", but there is that of 2 blocks";
+      return op->emitOpError()
+             << "cluster size must be 2, got " << named.getValue();
     if (!isByGroups(tilesOf(op)))
       return op->emitOpError()
-             << "has a cluster, but no tile \"group\" or \"wide\"";
+             << "a cluster needs the tile \"group\" or \"wide\"";
   }
   return success();
 }

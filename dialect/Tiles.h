@@ -13,24 +13,25 @@
 
 namespace fovea::attn {
 
-/// Small ones where medium ones would be few, large ones where even these are
-/// many, and any where the launch alone knows that. `group` and `wide` are of
-/// copies of rounded factors, and multiplied by groups of four warps.
+/// Small tiles if there would be few medium ones, large tiles if even these are
+/// many, and any if only the launch knows. `group` and `wide` are for copies of
+/// rounded factors, multiplied by warp groups.
 enum class Tiles { small, medium, large, any, group, wide };
 Tiles tilesOf(mlir::Operation *op);
 void setTiles(mlir::Operation *op, Tiles tiles);
 
-/// Whether groups of four warps multiply.
+/// Returns whether warp groups multiply.
 inline bool isByGroups(Tiles tiles) {
   return tiles == Tiles::group || tiles == Tiles::wide;
 }
 
-/// How many blocks share what they fetch: tiles below each other; 1: none.
+/// The cluster size: vertically adjacent tiles share their fetches; 1: no
+/// cluster.
 int64_t clusterOf(mlir::Operation *op);
 void setCluster(mlir::Operation *op, int64_t blocks);
 
-/// Part of the verification of attributes: that `op` can have this tile, or
-/// this cluster. Anything else is none of its business.
+/// Part of attribute verification: checks that `op` can have this tile, or this
+/// cluster. Ignores all other attributes.
 mlir::LogicalResult verifyTiles(mlir::Operation *op,
                                 mlir::NamedAttribute named);
 

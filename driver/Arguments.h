@@ -22,13 +22,13 @@ enum ExitCode {
   interrupted = 130,
 };
 
-/// Every option of every command; a command reads its own. Lists of
-/// NAME=VALUE are split where they are used.
+/// The options of all commands; a command reads its own. Lists of NAME=VALUE
+/// are split where they are used.
 struct Arguments {
   std::string command;
   std::vector<std::string> specs; // several for fmt only
-  /// The file of weights that has the spec, where the spec is the folder of a
-  /// training or such a file (driver/model/StoredSpec.h); empty: none.
+  /// The weights file with the spec, if the spec argument is a training folder
+  /// or such a file (driver/model/StoredSpec.h); empty: none.
   std::string stored;
   std::vector<std::pair<std::string, std::string>> sets;
 
@@ -39,8 +39,10 @@ struct Arguments {
   std::vector<std::string> vocabularies;
   std::optional<uint64_t> seed;
   std::string dtype = "f32";
-  std::string precision; // of the factors of products; empty: that of dtype
+  bool givesDtype = false; // the interpreter is in f64 without
+  std::string precision;   // of the factors of products; empty: that of dtype
   std::string stopAfter;
+  std::vector<std::string> leaveOut;
   bool reference = false;
   int threads = 0; // 0: one per CPU
   bool quiet = false;
@@ -61,13 +63,15 @@ struct Arguments {
   std::optional<double> minutes;
   int64_t reportEvery = 100;
   std::optional<int64_t> validEvery, saveEvery;
-  std::vector<std::string> metrics; // of validations
+  std::vector<std::string> metrics;         // of validations
+  std::vector<std::string> validReferences; // beside the validation's own text
   std::string bestBy;
   std::optional<int64_t> patience;
   bool shardsOptimiser = false; // among the processes
   std::optional<int64_t> maxDataMb;
-  std::optional<int> port; // of the page that follows it; also of serve
-  std::string eventFolder; // of TensorBoard
+  std::optional<int> port;    // of the page that follows it; also of serve
+  std::optional<int> trainer; // the process that has started serve
+  std::string eventFolder;    // of TensorBoard
 
   // decode
   runtime::SearchFlags search;
@@ -76,8 +80,10 @@ struct Arguments {
   std::string dictionary; // for unknown words
 
   // eval
-  std::string metric, hypotheses;
-  std::vector<std::string> references;
+  std::string metric;
+  std::vector<std::string> hypotheses, references;
+  bool keepsEmpty = false; // an empty line of --ref is an empty reference
+  bool isPaired = false, perLine = false, isLower = false;
   std::string tokenise; // empty: as the metric has it
   std::string smooth = "exp";
   std::optional<double> smoothValue;
@@ -119,8 +125,8 @@ struct Arguments {
   const std::string &spec() const { return specs.front(); }
 };
 
-/// Reads a command line. Without a value the program ends with the exit code:
-/// help was asked for, or the usage is wrong and has been explained.
+/// Parses a command line. Without a value the program ends with the exit code:
+/// help was requested, or a usage error was reported.
 std::optional<Arguments> parseCommandLine(int argc, char **argv, int &exitCode);
 
 /// `derive, differentiate, .. and fuse`.

@@ -35,22 +35,35 @@ static int64_t nearestLength(int64_t wanted,
   return best;
 }
 
-void Bleu::add(const Tokens &hypothesis,
-               const std::vector<Tokens> &references) {
-  for (size_t order = 1; order <= matches.size(); ++order) {
+Statistics Bleu::count(const Tokens &hypothesis,
+                       const std::vector<Tokens> &references) {
+  Statistics result;
+  for (size_t order = 1; order <= 4; ++order) {
     Counts most;
     for (const Tokens &reference : references)
       for (const auto &[ngram, count] : ngramsOf(reference, order))
         most[ngram] = std::max(most[ngram], count);
+    int64_t matches = 0, total = 0;
     for (const auto &[ngram, count] : ngramsOf(hypothesis, order)) {
-      totals[order - 1] += count;
+      total += count;
       if (auto found = most.find(ngram); found != most.end())
-        matches[order - 1] += std::min(count, found->second);
+        matches += std::min(count, found->second);
     }
+    result.push_back(double(matches));
+    result.push_back(double(total));
   }
   auto length = static_cast<int64_t>(hypothesis.size());
-  hypothesisLength += length;
-  referenceLength += nearestLength(length, references);
+  result.push_back(double(length));
+  result.push_back(double(nearestLength(length, references)));
+  return result;
+}
+
+Bleu::Bleu(const Statistics &sum)
+    : hypothesisLength(int64_t(sum[8])), referenceLength(int64_t(sum[9])) {
+  for (size_t n = 0; n < matches.size(); ++n) {
+    matches[n] = int64_t(sum[2 * n]);
+    totals[n] = int64_t(sum[2 * n + 1]);
+  }
 }
 
 double Bleu::captionScore(size_t order) const {
@@ -64,7 +77,7 @@ double Bleu::captionScore(size_t order) const {
   return 100 * brevity * std::pow(product, 1 / double(order));
 }
 
-BleuScore Bleu::score(Smoothing smoothing, double value) const {
+BleuScore Bleu::score(Smoothing smoothing, double value, bool effective) const {
   BleuScore result;
   result.hypothesisLength = hypothesisLength;
   result.referenceLength = referenceLength;
@@ -79,15 +92,18 @@ BleuScore Bleu::score(Smoothing smoothing, double value) const {
   if (!anyMatch)
     return result;
   double factor = 1;
+  size_t orders = effective ? 0 : matches.size();
   for (size_t n = 0; n < matches.size(); ++n) {
     double match = matches[n], total = totals[n];
     if (smoothing == Smoothing::AddK && n > 0) {
       match += value;
       total += value;
     }
-    // Shorter than n tokens, every one: nor are the orders above there.
+    // No hypothesis has n tokens, so the higher orders are empty too.
     if (total == 0)
       break;
+    if (effective)
+      orders = n + 1;
     if (match > 0)
       result.precisions[n] = 100 * match / total;
     else if (smoothing == Smoothing::Exp)
@@ -98,8 +114,9 @@ BleuScore Bleu::score(Smoothing smoothing, double value) const {
   // An order without a precision makes the score 0, but for rounding; that is
   // sacreBLEU's log of 0.
   double sum = 0;
-  for (double precision : result.precisions)
-    sum += precision == 0 ? -9999999999 : std::log(precision);
-  result.score = result.brevity * std::exp(sum / matches.size());
+  for (size_t n = 0; n < orders; ++n)
+    sum += result.precisions[n] == 0 ? -9999999999
+                                     : std::log(result.precisions[n]);
+  result.score = result.brevity * std::exp(sum / double(orders));
   return result;
 }

@@ -16,6 +16,7 @@
 #ifndef FOVEA_METRICS_BLEU_H
 #define FOVEA_METRICS_BLEU_H
 
+#include "metrics/Statistics.h"
 #include "metrics/Text.h"
 
 #include <array>
@@ -39,9 +40,15 @@ struct BleuScore {
 
 class Bleu {
 public:
-  /// Adds a line with one reference or more.
-  void add(const Tokens &hypothesis, const std::vector<Tokens> &references);
-  BleuScore score(Smoothing smoothing, double value) const;
+  /// Counts the n-grams of a line with one reference or more.
+  static Statistics count(const Tokens &hypothesis,
+                          const std::vector<Tokens> &references);
+  explicit Bleu(const Statistics &sum);
+
+  /// `effective` leaves out the orders for which the hypotheses are too short,
+  /// as sacreBLEU does for single lines.
+  BleuScore score(Smoothing smoothing, double value,
+                  bool effective = false) const;
   /// Of n-grams up to an order as coco-caption has it, 0 .. 100: what is not
   /// there counts as next to nothing.
   double captionScore(size_t order) const;

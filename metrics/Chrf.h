@@ -5,7 +5,9 @@
 //
 //   chrF2 = 100 (1 + 2^2) P R / (2^2 P + R)
 //
-// of the counts of a whole corpus. Of several references the best counts for
+// of the counts of a whole corpus. chrF2++ (Popovic, 2017) also averages over
+// n-grams of 1 and 2 words, of which a punctuation mark at the end or at the
+// beginning is a word of its own. Of several references the best counts for
 // each line. Equal to sacreBLEU's chrF2 to the last digit printed.
 //
 //===----------------------------------------------------------------------===//
@@ -13,30 +15,21 @@
 #ifndef FOVEA_METRICS_CHRF_H
 #define FOVEA_METRICS_CHRF_H
 
-#include <array>
-#include <cstdint>
+#include "metrics/Statistics.h"
+
+#include <cstddef>
 #include <string_view>
-#include <vector>
 
 namespace fovea::metrics {
 
-class Chrf {
-public:
-  /// Adds a line with one reference or more.
-  void add(std::string_view hypothesis,
-           const std::vector<std::string_view> &references);
-  /// 0 .. 100.
-  double score() const;
+/// Counts the n-grams of a line with one reference or more. `wordOrders` is 0
+/// for chrF2 and 2 for chrF2++.
+Statistics countChrf(std::string_view hypothesis,
+                     const std::vector<std::string_view> &references,
+                     size_t wordOrders);
 
-private:
-  struct Order {
-    int64_t hypothesis = 0, reference = 0, matches = 0;
-  };
-  using Orders = std::array<Order, 6>;
-  static double scoreOf(const Orders &orders);
-
-  Orders all = {};
-};
+/// Returns 0 .. 100.
+double chrfScore(const Statistics &sum);
 
 } // namespace fovea::metrics
 

@@ -21,25 +21,35 @@ void Cider::add(const Tokens &hypothesis,
                 const std::vector<Tokens> &references) {
   Line &line = lines.emplace_back();
   line.hypothesis = count(hypothesis);
-  std::set<Tokens> present;
-  for (const Tokens &reference : references) {
+  for (const Tokens &reference : references)
     line.references.push_back(count(reference));
-    for (const auto &ngrams : line.references.back())
+  if (!corpus)
+    own.add(references);
+}
+
+void NgramCorpus::add(const std::vector<Tokens> &references) {
+  ++lines;
+  std::set<Tokens> present;
+  for (const Tokens &reference : references)
+    for (const auto &ngrams : Cider::count(reference))
       for (const auto &[ngram, times] : ngrams)
         present.insert(ngram);
-  }
   for (const Tokens &ngram : present)
     ++linesWith[ngram];
 }
 
+double NgramCorpus::weightOf(const Tokens &ngram) const {
+  auto found = linesWith.find(ngram);
+  double with = found == linesWith.end() ? 1 : double(found->second);
+  return std::log(double(lines)) - std::log(with);
+}
+
 Cider::Weights Cider::weigh(const Counts &counts) const {
   Weights weights;
+  const NgramCorpus &known = corpus ? *corpus : own;
   for (size_t n = 0; n < orders; ++n) {
     for (const auto &[ngram, times] : counts[n]) {
-      auto found = linesWith.find(ngram);
-      double with = found == linesWith.end() ? 1 : double(found->second);
-      double weight =
-          double(times) * (std::log(double(lines.size())) - std::log(with));
+      double weight = double(times) * known.weightOf(ngram);
       weights.of[n][ngram] = weight;
       weights.norm[n] += weight * weight;
       weights.length += n == 1 ? double(times) : 0;
@@ -68,14 +78,10 @@ double Cider::compare(const Weights &hypothesis,
   return sum * penalty / orders;
 }
 
-double Cider::score() const {
+double Cider::score(size_t line) const {
+  Weights hypothesis = weigh(lines[line].hypothesis);
   double sum = 0;
-  for (const Line &line : lines) {
-    Weights hypothesis = weigh(line.hypothesis);
-    double own = 0;
-    for (const Counts &reference : line.references)
-      own += compare(hypothesis, weigh(reference));
-    sum += 10 * own / double(line.references.size());
-  }
-  return lines.empty() ? 0 : sum / double(lines.size());
+  for (const Counts &reference : lines[line].references)
+    sum += compare(hypothesis, weigh(reference));
+  return 10 * sum / double(lines[line].references.size());
 }

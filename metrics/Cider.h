@@ -22,19 +22,35 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 
 namespace fovea::metrics {
 
+/// How many lines have an n-gram in their references.
+class NgramCorpus {
+public:
+  void add(const std::vector<Tokens> &references);
+  /// log(lines / lines with the n-gram).
+  double weightOf(const Tokens &ngram) const;
+
+private:
+  int64_t lines = 0;
+  std::map<Tokens, int64_t> linesWith;
+};
+
 class Cider {
 public:
-  explicit Cider(bool isD) : isD(isD) {}
+  /// Without a corpus, the lines that are added determine the weights.
+  explicit Cider(bool isD, std::shared_ptr<const NgramCorpus> corpus = nullptr)
+      : isD(isD), corpus(std::move(corpus)) {}
 
   /// Adds a line with one reference or more.
   void add(const Tokens &hypothesis, const std::vector<Tokens> &references);
-  /// The mean over the lines so far: weights depend on all of them.
-  double score() const;
+  /// Returns the value of a line. Weights depend on all lines so far.
+  double score(size_t line) const;
 
 private:
+  friend class NgramCorpus;
   static constexpr size_t orders = 4;
   /// By order, how often each n-gram is there.
   using Counts = std::array<std::map<Tokens, int64_t>, orders>;
@@ -53,8 +69,9 @@ private:
   double compare(const Weights &hypothesis, const Weights &reference) const;
 
   bool isD;
+  std::shared_ptr<const NgramCorpus> corpus;
   std::vector<Line> lines;
-  std::map<Tokens, int64_t> linesWith; // whose references have an n-gram
+  NgramCorpus own;
 };
 
 } // namespace fovea::metrics

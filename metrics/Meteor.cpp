@@ -74,13 +74,17 @@ double Meteor::Side::share() const {
   return sum / length;
 }
 
-void Meteor::Side::add(const Side &other) {
-  words += other.words;
-  functionWords += other.functionWords;
-  for (size_t i = 0; i < numModules; ++i) {
-    content[i] += other.content[i];
-    function[i] += other.function[i];
-  }
+void Meteor::Side::append(Statistics &to) const {
+  to.insert(to.end(), {words, functionWords});
+  to.insert(to.end(), content.begin(), content.end());
+  to.insert(to.end(), function.begin(), function.end());
+}
+
+void Meteor::Side::read(const double *from) {
+  words = *from++;
+  functionWords = *from++;
+  std::copy_n(from, numModules, content.begin());
+  std::copy_n(from + numModules, numModules, function.begin());
 }
 
 bool Meteor::Counts::isWhole() const {
@@ -128,8 +132,8 @@ Meteor::Counts Meteor::compare(const MeteorWords &hypothesis,
   return counts;
 }
 
-void Meteor::add(const Tokens &hypothesis,
-                 const std::vector<Tokens> &references) {
+Statistics Meteor::count(const Tokens &hypothesis,
+                         const std::vector<Tokens> &references) const {
   MeteorWords own = wordsOf(hypothesis);
   Counts best;
   double score = -1;
@@ -140,7 +144,16 @@ void Meteor::add(const Tokens &hypothesis,
       score = counts.score();
     }
   }
-  all.hypothesis.add(best.hypothesis);
-  all.reference.add(best.reference);
-  all.chunks += best.isWhole() ? 0 : best.chunks;
+  Statistics result = {best.isWhole() ? 0 : best.chunks};
+  best.hypothesis.append(result);
+  best.reference.append(result);
+  return result;
+}
+
+double Meteor::score(const Statistics &sum) {
+  Counts counts;
+  counts.chunks = sum[0];
+  counts.hypothesis.read(&sum[1]);
+  counts.reference.read(&sum[3 + 2 * numModules]);
+  return counts.score();
 }

@@ -22,6 +22,7 @@
 #define FOVEA_METRICS_METEOR_H
 
 #include "metrics/MeteorAlignment.h"
+#include "metrics/Statistics.h"
 
 #include <memory>
 
@@ -34,9 +35,11 @@ public:
   explicit Meteor(std::shared_ptr<const Synonyms> synonyms);
   ~Meteor();
 
-  void add(const Tokens &hypothesis, const std::vector<Tokens> &references);
-  /// What all lines are worth, 0 to 1.
-  double score() const { return all.score(); }
+  /// Counts the pairs of a line with its best reference.
+  Statistics count(const Tokens &hypothesis,
+                   const std::vector<Tokens> &references) const;
+  /// Returns 0 to 1.
+  static double score(const Statistics &sum);
 
 private:
   /// Of one side: its words, and those that are paired.
@@ -47,7 +50,8 @@ private:
     double paired() const;
     /// The share of what is paired.
     double share() const;
-    void add(const Side &other);
+    void append(Statistics &to) const;
+    void read(const double *from);
   };
   struct Counts {
     Side hypothesis, reference;
@@ -63,7 +67,6 @@ private:
 
   std::shared_ptr<const Synonyms> synonyms;
   sb_stemmer *stemmer;
-  Counts all;
 };
 
 } // namespace fovea::metrics

@@ -1,6 +1,7 @@
 //===- Synonyms.cpp - words of one meaning --------------------------------===//
 
 #include "metrics/Synonyms.h"
+#include "runtime/data/OpenFile.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -31,9 +32,13 @@ static std::string readProblem(gzFile file) {
 /// What is compressed is unpacked.
 static bool readWhole(const std::string &path, std::string &text,
                       std::string &problem) {
+  int descriptor = fovea::runtime::openToRead(path, problem);
+  if (descriptor < 0) {
+    problem = "cannot read '" + path + "': " + problem;
+    return false;
+  }
   errno = 0;
-  // A folder opens, and has nothing to read.
-  gzFile file = gzopen(path.c_str(), "rb");
+  gzFile file = gzdopen(descriptor, "rb");
   int count = file ? 1 : -1;
   for (char part[1 << 16]; count > 0;) {
     count = gzread(file, part, sizeof part);
@@ -144,8 +149,8 @@ bool Synonyms::readParaphrases(const std::string &path, std::string &problem) {
     ++number;
     if (!isGood && problem.empty())
       problem = path + ":" + std::to_string(number) +
-                ": error: two phrases are wanted, with a tab between them, or "
-                "METEOR's three lines: a number and two phrases";
+                ": error: expected two tab-separated phrases, or METEOR's "
+                "three lines: a number and two phrases";
   });
   if (problem.empty() && pairs.empty())
     problem = "'" + path + "' is empty";

@@ -5,6 +5,7 @@
 #include <clocale>
 #include <cstdint>
 #include <cwctype>
+#include <glib.h>
 
 using namespace fovea::metrics;
 
@@ -47,6 +48,19 @@ std::u32string fovea::metrics::lower(std::u32string_view text) {
     else if (c >= U'A' && c <= U'Z')
       c += U'a' - U'A';
   return result;
+}
+
+std::string fovea::metrics::lowerLine(std::string_view utf8) {
+  std::u32string text = decode(utf8), result;
+  for (size_t i = 0; i < text.size(); ++i)
+    if (text[i] == U'\u0130')
+      result += U"i\u0307";
+    else if (text[i] == U'\u03a3' && i > 0 && g_unichar_isalpha(text[i - 1]) &&
+             !(i + 1 < text.size() && g_unichar_isalpha(text[i + 1])))
+      result += U'\u03c2';
+    else
+      result += g_unichar_tolower(text[i]);
+  return encode(result);
 }
 
 /// `str.isspace` of Python.
@@ -141,10 +155,58 @@ static Tokens tokenise13a(std::u32string text) {
   return splitWords(spaced);
 }
 
+//===----------------------------------------------------------------------===//
+// mteval-v14, international
+//===----------------------------------------------------------------------===//
+
+static bool isNumber(char32_t c) {
+  GUnicodeType type = g_unichar_type(c);
+  return type == G_UNICODE_DECIMAL_NUMBER || type == G_UNICODE_LETTER_NUMBER ||
+         type == G_UNICODE_OTHER_NUMBER;
+}
+
+static bool isSymbol(char32_t c) {
+  GUnicodeType type = g_unichar_type(c);
+  return type == G_UNICODE_CURRENCY_SYMBOL ||
+         type == G_UNICODE_MODIFIER_SYMBOL || type == G_UNICODE_MATH_SYMBOL ||
+         type == G_UNICODE_OTHER_SYMBOL;
+}
+
+/// Unicode's `P`; glib's counts symbols too.
+static bool isAnyPunctuation(char32_t c) {
+  return g_unichar_ispunct(c) && !isSymbol(c);
+}
+
+static Tokens tokeniseInternational(std::u32string text) {
+  while (!text.empty() && isSpace(text.back()))
+    text.pop_back();
+  text = splitPairs(
+      text,
+      [](char32_t a, char32_t b) {
+        return !isNumber(a) && isAnyPunctuation(b);
+      },
+      false, true);
+  text = splitPairs(
+      text,
+      [](char32_t a, char32_t b) {
+        return isAnyPunctuation(a) && !isNumber(b);
+      },
+      true, false);
+  std::u32string spaced;
+  for (char32_t c : text)
+    if (isSymbol(c))
+      spaced.append({U' ', c, U' '});
+    else
+      spaced.push_back(c);
+  return splitWords(spaced);
+}
+
 Tokens fovea::metrics::tokenise(std::string_view line, Tokeniser tokeniser) {
   std::u32string text = decode(line);
   if (tokeniser == Tokeniser::V13a)
     return tokenise13a(std::move(text));
+  if (tokeniser == Tokeniser::International)
+    return tokeniseInternational(std::move(text));
   if (tokeniser == Tokeniser::Meteor)
     return splitWords(normaliseForMeteor(text));
   if (tokeniser == Tokeniser::None)

@@ -1,17 +1,20 @@
 //===- CheckPhase.cpp - the contracts of the phases -----------------------===//
 //
-// One function per phase of Phases.def. The ops themselves are verified by MLIR
-// after every pass; here is only what a phase adds to that.
+// One function per phase of Phases.def. MLIR verifies the ops themselves after
+// every pass; these functions check only the additional guarantees of a phase.
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/OperationSupport.h"
 #include "passes/Passes.h"
+#include "passes/Pipeline.h"
 #include "passes/batch/Batch.h"
 #include "passes/fuse/ExposeProducts.h"
 #include "passes/kernels/DivideWork.h"
 #include "passes/kernels/FormRows.h"
 #include "passes/kernels/ShareLoops.h"
 #include "passes/memory/CheckMemory.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace fovea::attn {
@@ -30,41 +33,102 @@ static llvm::StringSet<> outputsOf(Operation *container) {
   return names;
 }
 
+/// The reductions of a system that are alone with their label.
+static llvm::StringMap<ComputeOp> labelledReductions(Operation *container) {
+  llvm::StringMap<ComputeOp> found;
+  for (auto op : container->getRegion(0).getOps<ComputeOp>())
+    if (std::optional<StringRef> label = op.getLabel();
+        label && !label->empty())
+      if (auto [place, isNew] = found.try_emplace(*label, op); !isNew)
+        place->second = nullptr;
+  return found;
+}
+
+/// Whether two equations compute the same of arrays that have one type each.
+static bool isSameEquation(ComputeOp a, ComputeOp b) {
+  auto areSame = [](Region &one, Region &other) {
+    return OperationEquivalence::isRegionEquivalentTo(
+        &one, &other, [](Value, Value) { return success(); }, nullptr,
+        OperationEquivalence::IgnoreLocations);
+  };
+  return a.getReducer() == b.getReducer() && a.getExtents() == b.getExtents() &&
+         a.getNumParallel() == b.getNumParallel() &&
+         areSame(a.getBody(), b.getBody()) &&
+         areSame(a.getCondition(), b.getCondition());
+}
+
+/// Training and decoding add up in the same order.
+static LogicalResult checkOrders(Operation *loss, Operation *decode) {
+  llvm::StringMap<ComputeOp> trained = labelledReductions(loss);
+  for (auto &[label, op] : labelledReductions(decode)) {
+    ComputeOp other = trained.lookup(label);
+    if (!op || !other || op.getOrderAttr() == other.getOrderAttr() ||
+        !isSameEquation(op, other))
+      continue;
+    InFlightDiagnostic diag = op.emitOpError()
+                              << "has another order than in training after "
+                                 "phase 'derive'";
+    diag.attachNote(other.getLoc()) << "this is the equation of training";
+    return diag;
+  }
+  return success();
+}
+
 static LogicalResult checkDerive(ModuleOp module) {
   WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
     if (isa<PenaltyOp, EquationOp>(op))
-      return op->emitOpError() << "is left after the phase 'derive'";
+      return op->emitOpError() << "remains after phase 'derive'";
     auto choice = dyn_cast<ChoiceOp>(op);
     if (choice && choice.getObserved())
       return op->emitOpError()
-             << "is observed and left after the phase 'derive'";
+             << "is observed and remains after phase 'derive'";
     return WalkResult::advance();
   });
   if (walk.wasInterrupted())
     return failure();
   for (StringRef name : {"training", "decoding"})
     if (Operation *left = module.lookupSymbol(name))
-      return left->emitOpError() << "is left after the phase 'derive'";
+      return left->emitOpError() << "remains after phase 'derive'";
   Operation *loss = module.lookupSymbol("loss");
   if (!loss)
     return success();
+  if (Operation *decode = module.lookupSymbol("decode");
+      decode && failed(checkOrders(loss, decode)))
+    return failure();
   llvm::StringSet<> outputs = outputsOf(loss);
   for (StringRef name : {"nll", "logp", "choices", "penalty"})
     if (!outputs.contains(name))
       return loss->emitOpError()
-             << "has no output '" << name << "' after the phase 'derive'";
+             << "has no output '" << name << "' after phase 'derive'";
   return success();
+}
+
+/// Every reduction of real numbers below `container` has an order: any of bits
+/// gives the same.
+static LogicalResult checkOrdered(Operation *container, StringRef phase) {
+  WalkResult walk = container->walk([&](ComputeOp op) -> WalkResult {
+    if (op.getReducer() == Reducer::none || op.getOrderAttr() ||
+        !op.getElementType().isF64())
+      return WalkResult::advance();
+    return op.emitOpError() << "has no order after phase '" << phase << "'";
+  });
+  return failure(walk.wasInterrupted());
 }
 
 static LogicalResult checkDifferentiate(ModuleOp module) {
   WalkResult walk = module.walk([&](StopOp stop) -> WalkResult {
-    return stop.emitOpError() << "is left after the phase 'differentiate'";
+    return stop.emitOpError() << "remains after phase 'differentiate'";
   });
   if (walk.wasInterrupted())
     return failure();
+  // The sums of gradients get their orders last.
+  for (StringRef name : {"loss", "decode"})
+    if (Operation *system = module.lookupSymbol(name);
+        system && failed(checkOrdered(system, "differentiate")))
+      return failure();
   Operation *loss = module.lookupSymbol("loss");
   Operation *grad = module.lookupSymbol("grad");
-  // Without @grad nobody asked for gradients.
+  // Without @grad no gradients were requested.
   if (!loss || !grad)
     return success();
   llvm::StringSet<> outputs = outputsOf(grad);
@@ -72,51 +136,49 @@ static LogicalResult checkDifferentiate(ModuleOp module) {
     if (!outputs.contains(("grad/" + param.getPath()).str())) {
       InFlightDiagnostic diag = grad->emitOpError()
                                 << "has no output 'grad/" << param.getPath()
-                                << "' after the phase 'differentiate'";
+                                << "' after phase 'differentiate'";
       diag.attachNote(param.getLoc()) << "the loss reads the parameter here";
       return diag;
     }
   return success();
 }
 
-/// In a program the verifier of MLIR sees that every array stands before its
-/// readers: what is left to check is that there are programs only.
+/// MLIR's verifier checks that arrays of a program are defined before their
+/// uses; it remains to check that there are only programs.
 static LogicalResult checkSchedule(ModuleOp module) {
   for (auto system : module.getOps<SystemOp>())
-    return system.emitOpError() << "is left after the phase 'schedule'";
+    return system.emitOpError() << "remains after phase 'schedule'";
   return success();
 }
 
-static LogicalResult checkBatch(ModuleOp module) {
-  if (failed(verifyBatched(module)))
+static LogicalResult checkBatch(ProgramOp program) {
+  if (failed(verifyBatched(program)))
     return failure();
-  for (auto program : module.getOps<ProgramOp>())
-    for (auto output : program.getOps<OutputOp>())
-      if (output.getTarget().starts_with("grad/") &&
-          isPerExample(output.getValue()))
-        return output.emitOpError()
-               << "is no sum over the examples after the phase 'batch'";
+  for (auto output : program.getOps<OutputOp>())
+    if (output.getTarget().starts_with("grad/") &&
+        isPerExample(output.getValue()))
+      return output.emitOpError()
+             << "is not a sum over the examples after phase 'batch'";
   return success();
 }
 
-/// What the passes of the phase make says how a batch has it, too.
-static LogicalResult checkFuse(ModuleOp module) {
-  if (failed(verifyBatched(module)))
+/// The passes of this phase also set how a batch stores their arrays.
+static LogicalResult checkFuse(ProgramOp program) {
+  if (failed(verifyBatched(program)) || failed(checkOrdered(program, "fuse")))
     return failure();
-  for (auto program : module.getOps<ProgramOp>())
-    for (auto op : program.getOps<ComputeOp>())
-      if (SmallVector<HiddenRows> hidden = hiddenRows(op); !hidden.empty()) {
-        InFlightDiagnostic diag = op.emitOpError()
-                                  << "is no matrix product after the phase "
-                                     "'fuse'";
-        diag.attachNote(hidden.front().read.getLoc())
-            << "this factor is no plain read of rows";
-        return diag;
-      }
+  for (auto op : program.getOps<ComputeOp>())
+    if (SmallVector<HiddenRows> hidden = hiddenRows(op); !hidden.empty()) {
+      InFlightDiagnostic diag = op.emitOpError()
+                                << "is not a matrix product after phase "
+                                   "'fuse'";
+      diag.attachNote(hidden.front().read.getLoc())
+          << "this factor is not a plain read of rows";
+      return diag;
+    }
   return success();
 }
 
-/// That the columns of a kernel are whole vectors of its machine.
+/// Checks that the columns of a kernel are whole vectors of its machine.
 static LogicalResult checkColumns(KernelOp kernel) {
   MachineAttr machine = MachineAttr::of(kernel);
   for (ComputeOp op : kernel.getMembers()) {
@@ -133,50 +195,39 @@ static LogicalResult checkColumns(KernelOp kernel) {
   return success();
 }
 
-/// Each launch is one op, and what a kernel keeps to itself is not given.
-static LogicalResult checkKernels(ModuleOp module) {
-  if (failed(checkBatch(module)))
+/// Checks that each launch is one op, and that a kernel yields no internal
+/// array.
+static LogicalResult checkKernels(ProgramOp program) {
+  if (failed(checkBatch(program)))
     return failure();
   auto together = [](Operation *first, Operation *second, StringRef what) {
     InFlightDiagnostic diag = first->emitOpError()
-                              << "is launched alone after the phase 'kernels'";
+                              << "is launched alone after phase 'kernels'";
     diag.attachNote(second->getLoc()) << what;
     return diag;
   };
-  WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
+  WalkResult walk = program.walk([&](Operation *op) -> WalkResult {
     if (auto kernel = dyn_cast<KernelOp>(op)) {
       for (OpResult result : kernel->getResults())
         if (result.use_empty())
           return kernel.emitOpError()
                  << "gives array " << result.getResultNumber()
-                 << ", which nobody reads after the phase 'kernels'";
+                 << ", which is unused after phase 'kernels'";
       if (kernel.getSchedule() == Schedule::columns &&
           failed(checkColumns(kernel)))
         return failure();
     }
-    if (isa_and_present<ProgramOp, ScanOp>(op->getParentOp()) &&
-        hasUnits(*op) && !unitsOf(op))
-      return op->emitOpError()
-             << "does not say what its units are after the phase 'kernels'";
     if (auto scan = dyn_cast<ScanOp>(op))
       for (const RunOfRows &run : runsOfRows(scan.getBody().front()))
         return together(run[0], run[1], "and this equation of the same step");
     return WalkResult::advance();
   });
-  if (walk.wasInterrupted())
+  if (walk.wasInterrupted() || failed(verifyUnits(program)))
     return failure();
-  for (auto program : module.getOps<ProgramOp>())
-    for (Block *block : blocksOfLoops(program))
-      for (auto op : block->getOps<ComputeOp>())
-        if (SmallVector<ComputeOp> sums = sharingLoop(op); sums.size() > 1)
-          return together(op, sums[1], "and this sum of the same functions");
-  return success();
-}
-
-static LogicalResult checkMemory(ModuleOp module) {
-  for (auto program : module.getOps<ProgramOp>())
-    if (failed(verifyPlaced(program)))
-      return failure();
+  for (Block *block : blocksOfLoops(program))
+    for (auto op : block->getOps<ComputeOp>())
+      if (SmallVector<ComputeOp> sums = sharingLoop(op); sums.size() > 1)
+        return together(op, sums[1], "and this sum of the same functions");
   return success();
 }
 
@@ -185,24 +236,41 @@ namespace {
 struct CheckPhase : fovea::attn::impl::CheckPhaseBase<CheckPhase> {
   using CheckPhaseBase::CheckPhaseBase;
 
+  /// Checks a program, or each one of a module.
+  LogicalResult checkPrograms(LogicalResult (*check)(ProgramOp)) {
+    if (auto program = dyn_cast<ProgramOp>(getOperation()))
+      return check(program);
+    for (auto program : cast<ModuleOp>(getOperation()).getOps<ProgramOp>())
+      if (failed(check(program)))
+        return failure();
+    return success();
+  }
+
   LogicalResult check() {
     switch (phase) {
     case Phase::derive:
-      return checkDerive(getOperation());
+      return checkDerive(cast<ModuleOp>(getOperation()));
     case Phase::differentiate:
-      return checkDifferentiate(getOperation());
+      return checkDifferentiate(cast<ModuleOp>(getOperation()));
     case Phase::schedule:
-      return checkSchedule(getOperation());
+      return checkSchedule(cast<ModuleOp>(getOperation()));
     case Phase::batch:
-      return checkBatch(getOperation());
+      return checkPrograms(checkBatch);
     case Phase::fuse:
-      return checkFuse(getOperation());
+      return checkPrograms(checkFuse);
     case Phase::kernels:
-      return checkKernels(getOperation());
+      return checkPrograms(checkKernels);
     case Phase::memory:
-      return checkMemory(getOperation());
+      return checkPrograms(verifyPlaced);
     }
     llvm_unreachable("every phase has a contract");
+  }
+
+  /// A contract from the phase `batch` on is that of each program.
+  bool canScheduleOn(RegisteredOperationName name) const override {
+    StringRef own = name.getStringRef();
+    return own == ModuleOp::getOperationName() ||
+           (own == ProgramOp::getOperationName() && phase >= Phase::batch);
   }
 
   void runOnOperation() override {

@@ -10,15 +10,17 @@
 #include "dialect/AttnDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include "passes/Pipeline.h"
 
 namespace fovea::attn {
 
-/// Which producers `attn-inline` inlines.
+/// Pipeline.h has the phases; passes need not be built again for them.
+enum class Phase : int;
+
+/// The producers that `attn-inline` inlines.
 enum class InlineMode {
-  /// Those that have more indices than any array that they read.
+  /// Producers with more indices than any array that they read.
   expansions,
-  /// Also those with one reader that has as many indices.
+  /// Also producers with one reader that has as many indices.
   all
 };
 
@@ -28,9 +30,9 @@ enum class InlineMode {
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
 
-/// Removes from a system every array that no output, choice, penalty,
-/// equation or mark needs, recurrences that only feed themselves included;
-/// with `withLatents` also the latent choices among them.
+/// Removes from a system every array that no output, choice, penalty, equation
+/// or mark needs, including recurrences that feed only themselves. With
+/// `withLatents`, also removes the latent choices among them.
 void eraseDeadArrays(SystemOp system, bool withLatents = false);
 
 } // namespace fovea::attn

@@ -22,17 +22,18 @@ include "passes/memory/Passes.td"
 // After each phase
 //===----------------------------------------------------------------------===//
 
-def CheckPhase : Pass<"attn-check-phase", "::mlir::ModuleOp"> {
+def CheckPhase : Pass<"attn-check-phase"> {
   let summary = "verify what a phase promises";
   let description = [{
-    * In, out: the module after a phase, unchanged.
+    * In, out: the module after a phase, or from `batch` on one of its programs,
+      unchanged.
     * A broken promise is a mistake of the compiler; the error names the phase,
       so that it is found where it was made and not three passes later.
 
     What each phase promises stands in passes/Phases.def.
   }];
   let options = [
-    Option<"phase", "phase", "Phase", /*default=*/"Phase::derive",
+    Option<"phase", "phase", "Phase", /*default=*/"Phase()",
            "the phase that has just run", [{::fovea::attn::phaseValues()}]>
   ];
 }

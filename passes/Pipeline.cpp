@@ -1,13 +1,15 @@
 //===- Pipeline.cpp - every pass, in order --------------------------------===//
 //
-// The one place that decides which passes run and in which order. What each of
-// them does stands in Passes.td; what holds between them in Phases.def.
+// The only place that decides which passes run and in which order. Passes.td
+// describes the passes; Phases.def defines the invariants between them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Pipeline.h"
 #include "dialect/AttnDialect.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Support/Timing.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/memory/CheckMemory.h"
@@ -15,12 +17,88 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-/// The joint distribution of an example -> what is computed in training and
-/// in decoding.
-static void derive(OpPassManager &manager, const PipelineOptions &options) {
-  // Ahead of all that is decided about latent choices: a row has its own.
+void fovea::attn::registerPassFlags() {
+  registerPassManagerCLOptions();
+  registerDefaultTimingManagerCLOptions();
+}
+
+/// The times of all pass managers of the process, which it prints as it ends.
+static TimingScope &timesOfProcess() {
+  static DefaultTimingManager manager;
+  static TimingScope scope = [] {
+    applyDefaultTimingManagerCLOptions(manager);
+    return manager.getRootScope();
+  }();
+  return scope;
+}
+
+LogicalResult
+fovea::attn::runPasses(Operation *op,
+                       llvm::function_ref<void(OpPassManager &)> build) {
+  PassManager manager(op->getContext(), op->getName().getStringRef());
+  registerPassFlags();
+  if (failed(applyPassManagerCLOptions(manager)))
+    return failure();
+  // MLIR identifies timers by the addresses of passes, which a later manager
+  // may reuse. So each manager has its own number.
+  static uintptr_t number = 0;
+  TimingScope times = timesOfProcess().nest(
+      reinterpret_cast<const void *>(++number), [&]() -> std::string {
+        auto symbol = dyn_cast<SymbolOpInterface>(op);
+        return symbol && symbol.getNameAttr() ? "@" + symbol.getName().str()
+                                              : "module";
+      });
+  manager.enableTiming(times);
+  build(manager);
+  return manager.run(op);
+}
+
+namespace {
+/// Adds passes to a manager, but those that are left out. Each pass says here
+/// whether it may be; docs/IR.md gives the reasons.
+class Passes {
+public:
+  Passes(OpPassManager &manager, ArrayRef<std::string> leftOut,
+         OptionalPasses *found = nullptr)
+      : manager(manager), leftOut(leftOut), found(found) {}
+
+  /// A pass that defines orders, or that later ones need.
+  void addPass(std::unique_ptr<Pass> pass) { manager.addPass(std::move(pass)); }
+  /// Without it every result has the same bits.
+  void addOptional(std::unique_ptr<Pass> pass) {
+    if (found)
+      found->ofAll.insert(pass->getArgument());
+    addUnlessLeftOut(std::move(pass));
+  }
+  /// Without it all results but gradients have the same bits: it forms the sums
+  /// whose order attn-order-sums decides.
+  void addOptionalForValues(std::unique_ptr<Pass> pass) {
+    if (found)
+      found->ofValues.insert(pass->getArgument());
+    addUnlessLeftOut(std::move(pass));
+  }
+  Passes nestPrograms() { return {manager.nest<ProgramOp>(), leftOut, found}; }
+
+private:
+  void addUnlessLeftOut(std::unique_ptr<Pass> pass) {
+    if (!llvm::is_contained(leftOut, pass->getArgument()))
+      manager.addPass(std::move(pass));
+  }
+
+  OpPassManager &manager;
+  ArrayRef<std::string> leftOut;
+  OptionalPasses *found;
+};
+} // namespace
+
+/// From the joint distribution of an example to the equations of training and
+/// decoding.
+static void derive(Passes manager, const PipelineOptions &options) {
+  // First: it depends only on the user's text.
+  manager.addPass(createOrderEquations());
+  // Before all decisions about latent choices: a row has its own.
   manager.addPass(createContinueRows());
-  // Ahead of the objective, which takes log p of what is drawn.
+  // Before the objective, which takes log p of the samples.
   manager.addPass(createDrawLatents());
   DeriveObjectiveOptions objective;
   llvm::append_range(objective.get, options.get);
@@ -31,31 +109,32 @@ static void derive(OpPassManager &manager, const PipelineOptions &options) {
   DeriveDecoderOptions decoder;
   llvm::append_range(decoder.show, options.show);
   manager.addPass(createDeriveDecoder(decoder));
-  // Folds what `--set` made constant, so that no later pass sees it.
+  // Folds what `--set` made constant, so that later passes do not see it.
   manager.addPass(createCanonicalizerPass());
-  manager.addPass(createShareArrays());
+  manager.addOptionalForValues(createShareArrays());
 }
 
 /// @loss -> also @grad.
-static void differentiate(OpPassManager &manager,
-                          const PipelineOptions &options) {
+static void differentiate(Passes manager, const PipelineOptions &options) {
   // Before differentiation: the adjoint of a split contraction is split.
   manager.addPass(createSplitConcat());
-  // After that, as a part may stand still where the whole does not.
+  // After that: a part may be invariant where the whole is not.
   manager.addPass(createDropIndices());
   // Before differentiation: the adjoint of a product is one.
   manager.addPass(createGatherRows());
   // Before differentiation: an array that exists only to be summed has an
-  // adjoint of its own size, and the sums that differentiation makes read it.
+  // adjoint of its own size, and the sums of differentiation read it.
   manager.addPass(createInline({InlineMode::expansions}));
-  // After inlining, which brings products into their sums, and before
+  // After inlining, which moves products into their sums, and before
   // differentiation, which repeats the condition of a sum.
-  manager.addPass(createInheritSupport());
-  // After that, which looks at products of arrays of all their indices.
+  manager.addOptionalForValues(createInheritSupport());
+  // After that: it examines products of arrays with all their indices.
   manager.addPass(createDropIndices({/*ofOne=*/true}));
-  // After both, which decide what a sum adds up and where, and before
-  // differentiation: the adjoints of a step are as cheap as the step.
+  // After both, which decide the terms and place of a sum, and before
+  // differentiation: then the adjoints of a step are as cheap as the step.
   manager.addPass(createOrderFactors());
+  // For sums created since.
+  manager.addPass(createOrderEquations());
   if (options.gradients) {
     manager.addPass(createGuardEquations());
     DifferentiateOptions by;
@@ -67,85 +146,93 @@ static void differentiate(OpPassManager &manager,
   if (options.gradients)
     manager.addPass(createInline({InlineMode::expansions}));
   // Adjoints repeat subexpressions of the forward equations.
-  manager.addPass(createShareArrays());
+  manager.addOptionalForValues(createShareArrays());
 }
 
 /// Systems -> programs.
-static void schedule(OpPassManager &manager, const PipelineOptions &options) {
+static void schedule(Passes manager, const PipelineOptions &options) {
   manager.addPass(createSchedule());
 }
 
 /// One example -> many.
-static void batch(OpPassManager &manager, const PipelineOptions &options) {
+static void batch(Passes manager, const PipelineOptions &options) {
   manager.addPass(createBatch());
   // After batching: what the examples share is what hypotheses share.
   manager.addPass(createSplitDecoder());
 }
 
-/// Equations as they are computed.
-static void fuse(OpPassManager &manager, const PipelineOptions &options) {
-  manager.addPass(createTakeBranches());
-  // Before what takes convolutions for anything other than products.
+/// Equations in their final form.
+static void fuse(Passes manager, const PipelineOptions &options) {
+  manager.addOptionalForValues(createTakeBranches());
+  // Before passes that treat convolutions as anything but products.
   manager.addPass(createOrderChannels());
-  manager.addPass(createPadWindows());
-  manager.addPass(createFactorProducts());
-  // After what decides the order of products, and before fusion, which takes
-  // copies in another order into their readers.
-  manager.addPass(createOrderIndices());
-  manager.addPass(createFuseElementwise());
-  // After fusion, and before what is no longer read is trimmed.
-  manager.addPass(createCarrySums());
+  manager.addOptionalForValues(createPadWindows());
+  manager.addOptionalForValues(createFactorProducts());
+  // After the order of products is decided, and before fusion, which inlines
+  // differently ordered copies into their readers.
+  manager.addOptionalForValues(createOrderIndices());
+  manager.addOptionalForValues(createFuseElementwise());
+  // After fusion, and before unread arrays are trimmed.
+  manager.addOptionalForValues(createCarrySums());
   // After that, which may leave a row with one reader.
-  manager.addPass(createRecomputeRows());
-  manager.addPass(createTrimScans());
-  // After fusion, so that all readers of a row are known, and what only one
-  // equation reads is inside it.
-  manager.addPass(createNarrowScans());
-  manager.addPass(createTrimScans());
-  // Rows that are not kept any more had kept their equations apart.
-  manager.addPass(createFuseElementwise());
+  manager.addOptionalForValues(createRecomputeRows());
+  manager.addOptionalForValues(createTrimScans());
+  // After fusion: then all readers of a row are known, and single-use producers
+  // are inlined.
+  manager.addOptionalForValues(createNarrowScans());
+  manager.addOptionalForValues(createTrimScans());
+  // Rows that are no longer kept had separated their equations.
+  manager.addOptionalForValues(createFuseElementwise());
   manager.addPass(createExposeProducts());
-  // After all that changes the bodies of sums.
-  manager.addPass(createJoinSums());
-  // What the equations are from here on.
-  manager.addPass(createNameProducts());
-  // Before all that a machine decides.
+  // After all changes to the bodies of sums.
+  manager.addOptionalForValues(createJoinSums());
+  // The equations are final from here on.
+  manager.addOptionalForValues(createNameProducts());
+  // Before all decisions about a machine.
   manager.addPass(createOrderSums());
 }
 
-void fovea::attn::formKernels(OpPassManager &programs) {
-  // Ahead of kernels that products are part of.
-  programs.addPass(createChoosePrecision());
-  // Of products that are rounded, and before what computes pairs again.
-  programs.addPass(createSplitAdjoints());
-  programs.addPass(createFormStrips());
-  // After strips, which keep more out of memory.
-  programs.addPass(createFormEpilogues());
-  // Of strips whose products are rounded.
-  programs.addPass(createTileKeys());
+static void formKernels(Passes programs) {
+  // Before the passes that group products into kernels.
+  programs.addOptional(createChoosePrecision());
+  // For rounded products, and before the pass that recomputes pairs.
+  programs.addOptional(createSplitAdjoints());
+  programs.addOptional(createFormStrips());
+  // After strips, which save more memory.
+  programs.addOptional(createFormEpilogues());
+  // For strips with rounded products.
+  programs.addOptional(createTileKeys());
   // In strips, too.
   programs.addPass(createShareLoops());
-  // Of what is left in loops.
+  // For the remaining equations in loops.
   programs.addPass(createFormRows());
-  // Of all that is launched.
+  // For every launch.
   programs.addPass(createDivideWork());
-  // Of what has such units.
-  programs.addPass(createChooseBlocks());
-  // Of products that are launches of their own.
-  programs.addPass(createChooseTiles());
+  // For ops with such units.
+  programs.addOptional(createChooseBlocks());
+  // For products that are separate launches.
+  programs.addOptional(createChooseTiles());
 }
 
-/// What is computed together.
-static void kernels(OpPassManager &manager, const PipelineOptions &options) {
-  formKernels(manager.nest<ProgramOp>());
+/// Decides which equations are fused.
+static void kernels(Passes manager, const PipelineOptions &options) {
+  formKernels(manager.nestPrograms());
+}
+
+static void placeArrays(Passes programs) {
+  programs.addPass(createPlaceArrays());
+  // For copies, which have locations now.
+  programs.addOptional(createGatherCopies());
+  // After that: dependences between ops follow from the memory that they write.
+  programs.addOptional(createKeepLoops());
+}
+
+void fovea::attn::formKernels(OpPassManager &programs) {
+  ::formKernels(Passes(programs, {}));
 }
 
 void fovea::attn::placeArrays(OpPassManager &programs) {
-  programs.addPass(createPlaceArrays());
-  // Of copies that have their places.
-  programs.addPass(createGatherCopies());
-  // After that: which ops need each other depends on where they write.
-  programs.addPass(createKeepLoops());
+  ::placeArrays(Passes(programs, {}));
 }
 
 LogicalResult fovea::attn::placeArrays(ProgramOp program, MachineAttr machine) {
@@ -157,26 +244,46 @@ LogicalResult fovea::attn::placeArrays(ProgramOp program, MachineAttr machine) {
   machine.setTo(program);
   WalkResult hasKernels =
       program.walk([](KernelOp) { return WalkResult::interrupt(); });
-  PassManager manager(program.getContext(), ProgramOp::getOperationName());
-  if (!hasKernels.wasInterrupted())
-    formKernels(manager);
-  placeArrays(manager);
-  return manager.run(program);
+  return runPasses(program, [&](OpPassManager &manager) {
+    // What is compiled keeps the contracts that '--stop-after' checks.
+    auto check = [&](Phase phase) {
+#ifndef NDEBUG
+      manager.addPass(createCheckPhase({phase}));
+#endif
+    };
+    if (!hasKernels.wasInterrupted())
+      formKernels(manager);
+    check(Phase::kernels);
+    placeArrays(manager);
+    check(Phase::memory);
+  });
 }
 
-/// Where the arrays lie.
-static void memory(OpPassManager &manager, const PipelineOptions &options) {
-  placeArrays(manager.nest<ProgramOp>());
+/// Decides the locations of arrays.
+static void memory(Passes manager, const PipelineOptions &options) {
+  placeArrays(manager.nestPrograms());
 }
 
 void fovea::attn::buildPipeline(OpPassManager &manager,
                                 const PipelineOptions &options) {
+  std::vector<std::string> leftOut(options.leaveOut.begin(),
+                                   options.leaveOut.end());
 #define PHASE(name, promise)                                                   \
-  name(manager, options);                                                      \
+  name(Passes(manager, leftOut), options);                                     \
   manager.addPass(createCheckPhase({Phase::name}));                            \
   if (options.stopAfter == Phase::name)                                        \
     return;
 #include "passes/Phases.def"
+}
+
+OptionalPasses fovea::attn::optionalPasses() {
+  OptionalPasses found;
+  OpPassManager manager(ModuleOp::getOperationName());
+  Passes passes(manager, {}, &found);
+  PipelineOptions options;
+#define PHASE(name, promise) name(passes, options);
+#include "passes/Phases.def"
+  return found;
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,10 +7,12 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
+#include <set>
+
 namespace fovea::attn {
 
 /// The phases of Phases.def, in order.
-enum class Phase {
+enum class Phase : int {
 #define PHASE(name, promise) name,
 #include "passes/Phases.def"
 };
@@ -21,7 +23,7 @@ llvm::StringRef phaseName(Phase phase);
 /// The phase of a name, or nothing.
 std::optional<Phase> phaseNamed(llvm::StringRef name);
 
-/// Every phase as a value of an option, with what it promises.
+/// Every phase as an option value, with its guarantees.
 llvm::cl::ValuesClass phaseValues();
 
 struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
@@ -39,28 +41,49 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<bool> gradients{*this, "gradients",
                          llvm::cl::desc("whether @grad is made"),
                          llvm::cl::init(true)};
+  ListOption<std::string> leaveOut{*this, "leave-out",
+                                   llvm::cl::desc("passes that do not run")};
   ListOption<std::string> by{
       *this, "by", llvm::cl::desc("real data that @grad has adjoints of")};
 };
 
-/// Adds every pass from the front end's module to programs, up to and with
+/// Runs the passes that `build` adds on `op`. All passes of the compiler run
+/// here, under MLIR's flags for dumps, timing and reproducers
+/// (docs/DEBUGGING.md), where the command line has any.
+mlir::LogicalResult
+runPasses(mlir::Operation *op,
+          llvm::function_ref<void(mlir::OpPassManager &)> build);
+
+/// Makes these flags known to the command line, before it is parsed.
+void registerPassFlags();
+
+/// The passes that may be left out (`leave-out`): results keep their bits.
+struct OptionalPasses {
+  std::set<llvm::StringRef> ofAll;
+  /// Those that define orders of derivatives only: all results but gradients
+  /// keep their bits.
+  std::set<llvm::StringRef> ofValues;
+};
+OptionalPasses optionalPasses();
+
+/// Adds every pass from the front end's module to programs, up to and including
 /// `options.stopAfter`, and a check after each phase.
 void buildPipeline(mlir::OpPassManager &manager,
                    const PipelineOptions &options);
 
-/// Adds the passes of the phase `kernels`, which run on one program: what is
-/// computed together depends on its machine, and on its limit of memory.
+/// Adds the passes of the phase `kernels`, which run on one program: fusion
+/// depends on its machine, and on the memory limit.
 void formKernels(mlir::OpPassManager &programs);
 
 /// The same of the phase `memory`.
 void placeArrays(mlir::OpPassManager &programs);
 
-/// Takes a program that is past the phase `fuse` through the phases `kernels`
-/// and `memory` for this machine. One whose arrays have places stays as it is:
-/// they have to be for the same machine.
+/// Runs the phases `kernels` and `memory` for this machine on a program past
+/// the phase `fuse`. Leaves a placed program unchanged; it must be for the same
+/// machine.
 mlir::LogicalResult placeArrays(ProgramOp program, MachineAttr machine);
 
-/// Every pass and the pipeline `attn-pipeline`, for tools that run any of
+/// Registers every pass and the pipeline `attn-pipeline`, for tools that run
 /// them by name.
 void registerFoveaPasses();
 

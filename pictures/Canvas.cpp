@@ -263,6 +263,10 @@ void Canvas::text(double x, double y, std::string_view text,
 }
 
 void Canvas::title(const std::string &full) {
+  if (full.empty()) {
+    top = 18;
+    return;
+  }
   TextStyle style;
   style.size = 12.5;
   style.isBold = true;

@@ -53,11 +53,13 @@ public:
   /// is what the text is short for.
   void text(double x, double y, std::string_view text, const TextStyle &style,
             const std::string &full = "");
-  /// The title of a drawing, at its top left.
+  /// The title of a drawing, at its top left. Without a text, the drawing
+  /// begins below the room of a title.
   void title(const std::string &text);
 
   const std::string &body() const { return svg; }
   double width = 0, height = 0;
+  double top = 0; // where the drawing begins
 
 private:
   std::string svg;

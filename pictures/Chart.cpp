@@ -72,8 +72,12 @@ static Range rangeOf(const Chart &chart, bool ofX) {
   } else {
     if (ofX)
       range.least = std::min(range.least, 0.0);
-    if (range.most <= range.least)
-      range.most = range.least + std::max(1.0, std::abs(range.least) * 0.1);
+    if (range.most <= range.least) {
+      // A constant runs through the middle, between marks of its own size.
+      double room = range.least == 0 ? 1 : std::abs(range.least) * 0.1;
+      range.least -= ofX ? 0 : room;
+      range.most += room;
+    }
     if (!ofX) {
       double room = (range.most - range.least) * 0.05;
       bool isPositive = range.least >= 0;
@@ -120,10 +124,7 @@ static void drawAxes(Canvas &canvas, const Chart &chart, const Range &xs,
 Canvas fovea::pictures::drawChart(const Chart &chart) {
   Canvas canvas;
   Range xs = rangeOf(chart, true), ys = rangeOf(chart, false);
-  TextStyle title;
-  title.size = 12.5;
-  title.isBold = true;
-  canvas.text(4, 15, chart.title, title);
+  canvas.title(chart.title);
   drawAxes(canvas, chart, xs, ys);
   double legend = titleHeight + plotHeight + bottom + 8;
   for (size_t number = 0; number < chart.curves.size(); ++number) {

@@ -66,7 +66,7 @@ static Scales scalesOf(const Page &page) {
   return scales;
 }
 
-static Canvas drawPanel(const Panel &panel, const Scales &scales) {
+static Canvas drawTitled(const Panel &panel, const Scales &scales) {
   if (const auto *matrix = std::get_if<Matrix>(&panel))
     return drawMatrix(*matrix, scales.at(matrix->group));
   if (const auto *bars = std::get_if<Bars>(&panel))
@@ -76,6 +76,15 @@ static Canvas drawPanel(const Panel &panel, const Scales &scales) {
   if (const auto *strip = std::get_if<Strip>(&panel))
     return drawStrip(*strip, scales.at(strip->group));
   return drawChart(std::get<Chart>(panel));
+}
+
+static Canvas drawPanel(const Page &page, const Panel &panel,
+                        const Scales &scales) {
+  if (page.hasTitles)
+    return drawTitled(panel, scales);
+  Panel plain = panel;
+  std::visit([](auto &one) { one.title.clear(); }, plain);
+  return drawTitled(plain, scales);
 }
 
 /// What the colours of a group stand for.
@@ -117,13 +126,14 @@ static std::vector<Canvas> drawLegends(const Page &page, const Scales &scales) {
 static std::string elementOf(const Canvas &canvas, const std::string &title,
                              bool isAlone) {
   return fmt::format(
-      R"(<svg {}width="{:.0f}" height="{:.0f}" viewBox="0 0 {:.0f} {:.0f}" )"
+      R"(<svg {}width="{:.0f}" height="{:.0f}" viewBox="0 {:.0f} {:.0f} {:.0f}" )"
       R"(font-family="DejaVu Sans, Verdana, Arial, sans-serif" role="img" )"
       R"(fill="#222222" aria-label="{}">)"
       "\n{}</svg>\n",
       isAlone ? "xmlns=\"http://www.w3.org/2000/svg\" " : "",
-      std::ceil(canvas.width), std::ceil(canvas.height),
-      std::ceil(canvas.width), std::ceil(canvas.height), escape(visible(title)),
+      std::ceil(canvas.width), std::ceil(canvas.height - canvas.top),
+      canvas.top, std::ceil(canvas.width),
+      std::ceil(canvas.height - canvas.top), escape(visible(title)),
       canvas.body());
 }
 
@@ -167,9 +177,9 @@ std::string fovea::pictures::drawSvg(const Page &page) {
     if (x + canvas.width > pageWidth)
       beginRow();
     body += fmt::format("<g transform=\"translate({:.0f} {:.0f})\">\n{}</g>\n",
-                        x, y, canvas.body());
+                        x, y - canvas.top, canvas.body());
     x += std::ceil(canvas.width) + margin;
-    rowHeight = std::max(rowHeight, std::ceil(canvas.height));
+    rowHeight = std::max(rowHeight, std::ceil(canvas.height - canvas.top));
     whole.width = std::max(whole.width, x);
   };
   for (const Canvas &legend : drawLegends(page, scales))
@@ -178,7 +188,7 @@ std::string fovea::pictures::drawSvg(const Page &page) {
   for (const Panel &panel : page.panels) {
     if (beginsRow(panel))
       beginRow();
-    place(drawPanel(panel, scales));
+    place(drawPanel(page, panel, scales));
   }
   whole.height = y + rowHeight + margin;
   Canvas paper;
@@ -251,7 +261,7 @@ std::string fovea::pictures::drawFigures(const Page &page) {
   text += "<div></div>\n";
   for (const Panel &panel : page.panels)
     text += std::string(beginsRow(panel) ? "<div></div>\n" : "") + "<figure>" +
-            elementOf(drawPanel(panel, scales), titleOf(panel),
+            elementOf(drawPanel(page, panel, scales), titleOf(panel),
                       /*isAlone=*/false) +
             "</figure>\n";
   return text;
@@ -259,11 +269,12 @@ std::string fovea::pictures::drawFigures(const Page &page) {
 
 std::string fovea::pictures::drawHtml(const Page &page) {
   std::string title = escape(visible(page.title));
-  std::string text = fmt::format(
-      "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width\">\n"
-      "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n<h1>{}</h1>\n",
-      title, pageStyle, figures, title);
+  std::string text =
+      fmt::format("<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width\">\n"
+                  "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n{}",
+                  title, pageStyle, figures,
+                  title.empty() ? "" : "<h1>" + title + "</h1>\n");
   return text + drawFigures(page) + "<div id=\"tip\" hidden></div>\n<script>" +
          script + "takeTips();\n</script>\n</body>\n</html>\n";
 }

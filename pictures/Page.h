@@ -1,7 +1,7 @@
 //===- Page.h - pictures on one page --------------------------------------===//
 //
 // What can be drawn, and how it becomes a file: SVG, HTML (the same, with
-// values for who points at them), or PNG (the same SVG, in pixels).
+// values for who points at them), PNG (the same SVG, in pixels) or PDF.
 //
 // A value never stands in a colour alone: large cells have it as a number, in
 // small ones it is also the area of a square.
@@ -94,7 +94,9 @@ struct Chart {
 using Panel = std::variant<Matrix, Bars, Chart, Photo, Strip>;
 
 struct Page {
-  std::string title;
+  std::string title; // empty: none
+  /// Whether panels have titles.
+  bool hasTitles = true;
   std::vector<Panel> panels;
 };
 
@@ -102,12 +104,16 @@ struct Page {
 /// nothing of it.
 Axis fittedAxis(const std::vector<Axis> &axes, size_t number, int64_t size);
 
+/// What the instances of one equation have in common: `past` of `past.0` and
+/// `past.1`, so that the layers and heads of a model have one scale.
+std::string groupOf(const std::string &name);
+
 /// Adds an array to a page: one axis or none as bars, two as a matrix, more as
 /// a matrix of the last two for each place of those before, with a row of them
 /// for each place but that of the innermost one. `values` are row by
-/// row; `axes` have the names and labels of its axes. Arrays of one name have
+/// row; `axes` have the names and labels of its axes. Arrays of one group have
 /// one scale.
-void addPanels(Page &page, const std::string &title, const std::string &name,
+void addPanels(Page &page, const std::string &title, const std::string &group,
                const std::vector<int64_t> &shape,
                const std::vector<double> &values,
                const std::vector<Axis> &axes);
@@ -124,6 +130,7 @@ std::string_view figureStyle();
 std::string_view tipScript();
 /// The bytes of a file. Empty, and `problem` says why, when it cannot be drawn.
 std::string drawPng(const Page &page, std::string &problem);
+std::string drawPdf(const Page &page, std::string &problem);
 
 //===----------------------------------------------------------------------===//
 // What the files of this folder share

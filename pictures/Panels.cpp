@@ -19,6 +19,17 @@ Axis fovea::pictures::fittedAxis(const std::vector<Axis> &axes, size_t number,
   return axis;
 }
 
+std::string fovea::pictures::groupOf(const std::string &name) {
+  std::string group;
+  for (size_t begin = 0, end = 0; begin <= name.size(); begin = end + 1) {
+    end = std::min(name.find('.', begin), name.size());
+    std::string part = name.substr(begin, end - begin);
+    if (part.empty() || part.find_first_not_of("0123456789") != part.npos)
+      group += (group.empty() ? "" : ".") + part;
+  }
+  return group;
+}
+
 /// Whether an axis has lines of words, which stand at the left.
 static bool hasLines(const Axis &axis) {
   return std::any_of(axis.labels.begin(), axis.labels.end(),
@@ -39,7 +50,7 @@ static Matrix transposed(Matrix matrix) {
 }
 
 void fovea::pictures::addPanels(Page &page, const std::string &title,
-                                const std::string &name,
+                                const std::string &group,
                                 const std::vector<int64_t> &shape,
                                 const std::vector<double> &values,
                                 const std::vector<Axis> &axes) {
@@ -47,7 +58,7 @@ void fovea::pictures::addPanels(Page &page, const std::string &title,
   if (rank < 2) {
     Bars bars;
     bars.title = title;
-    bars.group = name;
+    bars.group = group;
     bars.rows = fittedAxis(axes, 0, rank == 0 ? 1 : shape[0]);
     if (rank == 0)
       bars.rows.labels = {"value"};
@@ -64,7 +75,7 @@ void fovea::pictures::addPanels(Page &page, const std::string &title,
     for (size_t axis = rank - 2; axis-- > 0; rest /= shape[axis])
       place[axis] = static_cast<int64_t>(rest) % shape[axis];
     Matrix matrix;
-    matrix.group = name;
+    matrix.group = group;
     matrix.title = place.empty()
                        ? title
                        : fmt::format("{}[{}]", title, fmt::join(place, ","));

@@ -60,17 +60,54 @@ static Pixels covered(const Pixels &under, const Photo &photo,
   return result;
 }
 
-/// A frame around a place of a tile at (x, y): a light line within a dark one
+namespace {
+
+/// Some places of a tile.
+struct Part {
+  int64_t top = 0, left = 0, rows = 0, columns = 0;
+};
+
+} // namespace
+
+/// Where a step has written: the part of a tile that differs from the one
+/// before, first from 0, by a tenth of the largest difference or more.
+static Part changed(const Photo &photo, size_t tile) {
+  double most = 0;
+  auto difference = [&](int64_t place) {
+    double before = tile == 0 ? 0 : photo.tiles[tile - 1].values[place];
+    double change = std::abs(photo.tiles[tile].values[place] - before);
+    return std::isfinite(change) ? change : 0;
+  };
+  int64_t count = photo.rows * photo.columns;
+  for (int64_t place = 0; place < count; ++place)
+    most = std::max(most, difference(place));
+  int64_t top = photo.rows, bottom = 0, left = photo.columns, right = 0;
+  for (int64_t place = 0; place < count; ++place) {
+    if (most == 0 || difference(place) < most / 10)
+      continue;
+    int64_t row = place / photo.columns, column = place % photo.columns;
+    top = std::min(top, row);
+    bottom = std::max(bottom, row + 1);
+    left = std::min(left, column);
+    right = std::max(right, column + 1);
+  }
+  return {top, left, std::max<int64_t>(0, bottom - top),
+          std::max<int64_t>(0, right - left)};
+}
+
+/// A frame around a part of a tile at (x, y): a light line within a dark one
 /// is seen on anything.
-static void mark(Canvas &canvas, const Photo &photo, int64_t where, double x,
+static void mark(Canvas &canvas, const Photo &photo, const Part &part, double x,
                  double y, double width, double height) {
   double cellWidth = width / double(photo.columns);
   double cellHeight = height / double(photo.rows);
   for (auto [color, inset] : {std::pair("#000000", 0.0), {"#ffffff", 1.0}}) {
-    double left = x + double(where % photo.columns) * cellWidth + inset;
-    double top = y + double(where / photo.columns) * cellHeight + inset;
-    double right = left + std::max(2.0, cellWidth - 2 * inset);
-    double bottom = top + std::max(2.0, cellHeight - 2 * inset);
+    double left = x + double(part.left) * cellWidth + inset;
+    double top = y + double(part.top) * cellHeight + inset;
+    double right =
+        left + std::max(2.0, double(part.columns) * cellWidth - 2 * inset);
+    double bottom =
+        top + std::max(2.0, double(part.rows) * cellHeight - 2 * inset);
     canvas.line(left, top, right, top, color);
     canvas.line(right, top, right, bottom, color);
     canvas.line(right, bottom, left, bottom, color);
@@ -120,6 +157,10 @@ Canvas fovea::pictures::drawPhoto(const Photo &photo, const Scale &scale) {
       auto [x, y] = place(tile.caption);
       canvas.image(x, y, width, height, uriOf(fitted(own)));
       canvas.rectangle(x, y, width, height, "none", "#444444");
+      Part part = changed(photo, &tile - photo.tiles.data());
+      bool isPart = part.rows < photo.rows || part.columns < photo.columns;
+      if (photo.tiles.size() > 1 && part.rows > 0 && isPart)
+        mark(canvas, photo, part, x, y, width, height);
       canvas.values(x, y, width, height, photo.rows, photo.columns, tile.values,
                     tile.caption);
       continue;
@@ -130,8 +171,9 @@ Canvas fovea::pictures::drawPhoto(const Photo &photo, const Scale &scale) {
     // A part of the picture whose places weigh alike, a glimpse, has none.
     bool isAlone =
         std::count(tile.values.begin(), tile.values.end(), most) == 1;
-    if (most > 0 && isAlone)
-      mark(canvas, photo, best - tile.values.begin(), x, y, width, height);
+    if (int64_t place = best - tile.values.begin(); most > 0 && isAlone)
+      mark(canvas, photo, {place / photo.columns, place % photo.columns, 1, 1},
+           x, y, width, height);
     canvas.values(x, y, width, height, photo.rows, photo.columns, tile.values,
                   tile.caption);
   }

@@ -1,4 +1,4 @@
-//===- Png.cpp - an SVG in pixels -----------------------------------------===//
+//===- Png.cpp - an SVG as PNG and PDF ------------------------------------===//
 //
 // librsvg draws what Page.cpp wrote, text of any script included.
 //
@@ -6,6 +6,7 @@
 
 #include "pictures/Page.h"
 
+#include <cairo-pdf.h>
 #include <fmt/format.h>
 #include <librsvg/rsvg.h>
 
@@ -39,27 +40,37 @@ static cairo_status_t paint(RsvgHandle *handle, double width, double height,
   return status;
 }
 
-std::string fovea::pictures::drawPng(const Page &page, std::string &problem) {
-  std::string svg = drawSvg(page), png;
+/// The SVG of a page for librsvg; null, and `problem` says why, where it is too
+/// large for that.
+static RsvgHandle *handleOf(const Page &page, const char *format,
+                            std::string &problem) {
+  std::string svg = drawSvg(page);
   GError *error = nullptr;
   RsvgHandle *handle = rsvg_handle_new_from_data(
       reinterpret_cast<const guint8 *>(svg.data()), svg.size(), &error);
   if (!handle) {
-    problem = fmt::format("the picture is too much for a PNG ({}); draw fewer "
-                          "examples, or HTML",
-                          error->message);
+    problem = fmt::format("the picture is too large for a {} ({}); help: draw "
+                          "fewer examples, or write HTML",
+                          format, error->message);
     g_error_free(error);
-    return png;
   }
+  return handle;
+}
+
+std::string fovea::pictures::drawPng(const Page &page, std::string &problem) {
+  std::string png;
+  RsvgHandle *handle = handleOf(page, "PNG", problem);
+  if (!handle)
+    return png;
   double width = 0, height = 0;
   rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height);
   width *= density;
   height *= density;
   if (width > mostPixels || height > mostPixels) {
-    problem = fmt::format("a PNG has at most {:.0f} pixels in each direction, "
-                          "but this picture has {:.0f} by {:.0f}; draw fewer "
-                          "examples, or HTML",
-                          mostPixels, width, height);
+    problem = fmt::format(
+        "a PNG has at most {:.0f} pixels in each direction, but this picture "
+        "has {:.0f} by {:.0f}; help: draw fewer examples, or write HTML",
+        mostPixels, width, height);
   } else if (cairo_status_t status = paint(handle, width, height, png);
              status != CAIRO_STATUS_SUCCESS) {
     problem = cairo_status_to_string(status);
@@ -67,4 +78,34 @@ std::string fovea::pictures::drawPng(const Page &page, std::string &problem) {
   }
   g_object_unref(handle);
   return png;
+}
+
+std::string fovea::pictures::drawPdf(const Page &page, std::string &problem) {
+  std::string pdf;
+  RsvgHandle *handle = handleOf(page, "PDF", problem);
+  if (!handle)
+    return pdf;
+  double width = 0, height = 0;
+  rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height);
+  // A pixel of CSS is 3/4 of a point.
+  RsvgRectangle place{0, 0, width * 0.75, height * 0.75};
+  cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(
+      append, &pdf, place.width, place.height);
+  // The same picture is the same file on any day.
+  cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE,
+                                 "2000-01-01T00:00:00Z");
+  cairo_t *cairo = cairo_create(surface);
+  rsvg_handle_render_document(handle, cairo, &place, nullptr);
+  cairo_status_t status = cairo_status(cairo);
+  cairo_destroy(cairo);
+  cairo_surface_finish(surface);
+  if (status == CAIRO_STATUS_SUCCESS)
+    status = cairo_surface_status(surface);
+  cairo_surface_destroy(surface);
+  g_object_unref(handle);
+  if (status != CAIRO_STATUS_SUCCESS) {
+    problem = cairo_status_to_string(status);
+    pdf.clear();
+  }
+  return pdf;
 }

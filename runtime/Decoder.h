@@ -1,8 +1,8 @@
 //===- Decoder.h - a compiled decoder as plain data -----------------------===//
 //
-// What the runtime knows of a model that generates: its programs, and how the
-// search moves values between them. Plain data; the functions of the programs
-// are given beside it.
+// Describes a generating model to the runtime: its programs, and how the search
+// moves values between them. Plain data; the functions of the programs are
+// passed separately.
 //
 // `encode` runs once over the examples of a batch. Every further program is a
 // segment: it runs over hypotheses, a row each. A step runs the segments in
@@ -22,12 +22,12 @@
 //   stack/K   in `finish`, a result of the search: a row for each step
 //   last/K    in `finish`, the state K after the last step
 //
-// A decoder without a search makes its choices once, each by itself.
+// A decoder without a search makes each of its choices once, independently.
 //
-// A model may make several searches, or choices beside them, one after another.
-// Each is a decoder; what it is given by those before it is an output `given/K`
-// of theirs and data of its own, and a length that they have found is given,
-// too.
+// A model may make several searches, or choices beside them, in
+// sequence. Each is a decoder. Its inputs from earlier ones are their
+// outputs `given/K`, data of its own, and the lengths that they
+// found.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,14 +41,14 @@ namespace fovea::runtime {
 struct Decoder {
   struct State {
     std::string name; // what the model calls it
-    /// The output of `encode` that it begins with; empty: it begins empty. Of
-    /// what is replaced it then gets a place more in each step, along each axis
-    /// of the length that the search finds.
+    /// The output of `encode` that it starts with; empty: it starts empty. For
+    /// replaced state, each step adds one place along each axis of the length
+    /// that the search finds.
     std::string initial;
-    /// The value that it has after the step; of what grows, its new row.
+    /// The value after the step; for growing state, its new row.
     std::string next;
-    /// Of what grows, a row in each step, in place: the segment that writes the
-    /// row, or `bySearch`.
+    /// For growing state, one row per step, in place: the segment that writes
+    /// the row, or `bySearch`.
     static constexpr int bySearch = -1, replaced = -2;
     int written = replaced;
     Program::Element element = Program::Element::F64;
@@ -69,15 +69,15 @@ struct Decoder {
     std::string name; // the name that is generated
     Distribution distribution = Distribution::Categorical;
     std::vector<Parameter> parameters;
-    /// The extents of the array that is chosen, an element after the other;
-    /// pairs have a last axis of 2.
+    /// The extents of the chosen array, element by element; pairs have a last
+    /// axis of 2.
     std::vector<int64_t> shape;
     Program::Element element = Program::Element::I64;
     /// The value that ends the sequence: a number, or a length (-1-id).
     bool hasEnd = false;
     int64_t end = 0;
 
-    /// How many numbers a value is: 2 of bivariate distributions.
+    /// How many numbers one value has: 2 for bivariate distributions.
     int64_t valueSize() const {
       for (const Parameter &parameter : parameters)
         if (parameter.name == "correlation")
@@ -89,8 +89,8 @@ struct Decoder {
   /// A loop of the choices `firstChoice` .. `endChoice` - 1 inside the step.
   struct Loop {
     int firstChoice = 0, endChoice = 0;
-    /// How many places it has: a number, or -1-id of a length; of one that is
-    /// nested in that of the search the number of the step.
+    /// The number of places: a number, or -1-id of a length; the number of the
+    /// step if the length is nested in that of the search.
     int64_t extent = 0;
     bool reverse = false;
     int firstState = 0, endState = 0; // of `inner`
@@ -102,7 +102,7 @@ struct Decoder {
     std::string value;
   };
 
-  /// A result of the search: the rows of a value, one for each step.
+  /// A result of the search: the rows of a value, one per step.
   struct Stack {
     std::string value;
     int64_t axis = 0; // where the steps stand
@@ -119,12 +119,12 @@ struct Decoder {
   std::string model;
   std::vector<Program> programs;
   int encode = 0; // a program
-  /// A program before each choice, and one after the last; -1: there is nothing
-  /// to compute.
+  /// The program before each choice, and one after the last; -1: nothing to
+  /// compute.
   std::vector<int> segments;
   int finish = -1; // the same after the search
 
-  /// The names of the lengths that shapes here speak of.
+  /// The names of the lengths that these shapes refer to.
   std::vector<std::string> lengths;
 
   bool isSearch = true;
@@ -143,14 +143,14 @@ struct Decoder {
   std::vector<Stack> stacks;
   std::vector<Output> outputs;
 
-  /// The segment before a choice; before none, the last one.
+  /// The segment before a choice; for no choice, the last segment.
   int segmentBefore(int choice) const {
     int segment = choice;
     for (const Loop &loop : loops)
       segment += (choice >= loop.firstChoice) + (choice >= loop.endChoice);
     return segment;
   }
-  /// The loop that a choice is made in; null: none.
+  /// The loop that contains a choice, or null.
   const Loop *loopAround(int choice) const {
     for (const Loop &loop : loops)
       if (choice >= loop.firstChoice && choice < loop.endChoice)
@@ -158,7 +158,7 @@ struct Decoder {
     return nullptr;
   }
 
-  /// What is generated after this; they speak of the programs of the first.
+  /// The decoders that run after this one; they use the programs of the first.
   std::vector<Decoder> later;
 };
 

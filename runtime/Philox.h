@@ -1,7 +1,7 @@
 //===- Philox.h - random numbers by their place ---------------------------===//
 //
-// Philox4x32-10 (Salmon et al. 2011): four random words for a key and a
-// counter, so that a number depends on what it is for and on nothing else.
+// Philox4x32-10 (Salmon et al. 2011): maps a key and a counter to four random
+// words. A random number depends only on its purpose.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- Status.h - done, or one sentence why not ---------------------------===//
 //
-// What every function of the runtime and of the reference interpreter returns
-// that can fail on what a user gives. The caller prints the sentence.
+// The result of every runtime and reference interpreter function that can fail
+// on user input. The caller prints the sentence.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ class [[nodiscard]] Status {
 public:
   static Status success() { return Status(); }
   /// `message` is lower case and without a period. `where` is a place in a
-  /// file, `model.fov:12:3`, where there is one.
+  /// The place in the file, `model.fov:12:3`, if there is one.
   static Status error(std::string message, std::string where = "") {
     Status status;
     status.bad = true;
@@ -26,8 +26,8 @@ public:
     return status;
   }
 
-  /// The same where what was given is right, and the machine has no room for
-  /// it.
+  /// An environment failure: the input is valid, but memory or disk ran
+  /// out.
   static Status machine(std::string message) {
     Status status = error(std::move(message));
     status.ofMachine = true;

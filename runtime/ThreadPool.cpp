@@ -1,20 +1,21 @@
 //===- ThreadPool.cpp - work units on several threads ---------------------===//
 //
 // The units of a call are cut into chunks, and each thread owns a share of
-// neighbouring chunks: the same in every call of the same size, so that its
-// data stay in its cache. Who has done its share helps the next thread.
+// adjacent chunks. Shares are the same for every call of the same size, so data
+// stay in a thread's cache. A thread that finishes its share helps the next
+// thread.
 //
-// A call is over when all chunks are done, not when all threads have noticed
-// it: a thread that sleeps through a call costs nothing. Such a thread may
-// look at the pool late, while the fields of the next call are written. It
-// works only on a chunk that it claimed, and the claim names the call: a
-// compare-and-swap on (call, claimed chunks of the share). A call closes all
-// shares before it writes a field and opens them after the last. So a thread
-// that saw a field of the next call fails to claim a chunk of the one before,
-// and one that claims a chunk had read the fields of that chunk's call.
+// A call ends when all chunks are done, not when all threads have noticed: a
+// thread that sleeps through a call costs nothing. Such a thread may look at
+// the pool late, while the next call's fields are being written. It works only
+// on a chunk that it claimed, and the claim names the call: a compare-and-swap
+// on (call, claimed chunks of the share). A call closes all shares before it
+// writes a field and opens them after the last one. So a thread that saw a
+// field of the next call cannot claim a chunk of the previous one, and a thread
+// that claims a chunk has read that call's fields.
 //
-// Of the C++ library only what is in headers is used, so that a C program links
-// this without it.
+// Uses only header-only parts of the C++ library, so a C program can link this
+// without it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +47,8 @@ constexpr int64_t spinNanoseconds = 50'000;
 
 #if defined(__x86_64__)
 using FloatMode = uint32_t;
-/// Rounding, denormals and masks of MXCSR, without the sticky exceptions.
+/// Rounding mode, denormal mode and masks of MXCSR, without the sticky
+/// exceptions.
 FloatMode floatMode() { return _mm_getcsr() & ~0x3fu; }
 void setFloatMode(FloatMode mode) { _mm_setcsr(mode); }
 void relax() { _mm_pause(); }
@@ -63,8 +65,8 @@ void relax() { asm volatile("yield"); }
 #error "the modes of floating point are unknown on this architecture"
 #endif
 
-/// What a thread owns of a call: the number of the call, and in the lowest
-/// byte how many of the share's chunks are claimed, or `closed`.
+/// A thread's share in a call: the number of the call, and in the lowest byte
+/// the count of claimed chunks, or `closed`.
 constexpr uint64_t closed = 0xff;
 struct alignas(64) Share {
   std::atomic<uint64_t> claimed = 0;
@@ -76,9 +78,9 @@ struct Worker {
   pthread_t thread;
 };
 
-/// True on a thread that is doing a unit.
+/// True on a thread that is running a unit.
 thread_local bool insideUnit = false;
-/// Of the thread, in the pool whose unit it does.
+/// The thread's number in the pool whose unit it runs.
 thread_local int64_t threadNumber = 0;
 
 int64_t nanoseconds() {
@@ -87,14 +89,14 @@ int64_t nanoseconds() {
   return int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-/// A number that threads wait for.
+/// A number that threads wait on.
 struct alignas(64) Signal {
   std::atomic<uint32_t> value = 0;
   std::atomic<uint32_t> sleepers = 0;
 
-  /// Waits until the value is no longer `old`: first awake, then asleep.
+  /// Waits until the value is no longer `old`: spins first, then sleeps.
   void waitWhile(uint32_t old);
-  /// To be called after a change of the value that sleepers wait for.
+  /// Call this after changing the value that sleepers wait on.
   void wake();
 };
 
@@ -107,7 +109,7 @@ void Signal::waitWhile(uint32_t old) {
       relax();
     }
   while (nanoseconds() - start < spinNanoseconds);
-  // Either wake() sees the sleeper, or the kernel the new value.
+  // Either wake() sees the sleeper, or the kernel sees the new value.
   sleepers.fetch_add(1);
   while (value.load(std::memory_order_acquire) == old)
     syscall(SYS_futex, &value, FUTEX_WAIT_PRIVATE, old, nullptr, nullptr, 0);
@@ -123,17 +125,18 @@ void Signal::wake() {
 } // namespace
 
 struct FoveaPool {
-  /// Including the thread that calls.
+  /// Includes the calling thread.
   int threads = 1;
-  /// One for each thread.
+  /// One per thread.
   Share *shares = nullptr;
   Worker *workers = nullptr;
 
-  /// Held by the thread whose call is under way.
+  /// Held by the thread whose call is running.
   std::atomic<bool> busy = false;
   uint64_t calls = 0;
 
-  // The call under way. Late threads read them at any time, so all are atomic.
+  // The running call. Late threads read these fields at any time, so all are
+  // atomic.
   std::atomic<FoveaWork> work = nullptr;
   std::atomic<void *> frame = nullptr;
   std::atomic<int64_t> units = 0, chunks = 0;
@@ -152,8 +155,8 @@ struct FoveaPool {
   void serve(int index);
 };
 
-/// Where chunk `chunk` of `chunks` begins: threads have equal shares, up to one
-/// unit, wherever their first chunk is.
+/// Returns the start of chunk `chunk` of `chunks`. Threads have equal shares,
+/// up to one unit.
 static int64_t firstUnit(int64_t chunk, int64_t chunks, int64_t units) {
   return chunk * (units / chunks) + chunk * (units % chunks) / chunks;
 }
@@ -164,14 +167,14 @@ static void doUnits(FoveaWork work, void *frame, int64_t first, int64_t last) {
   insideUnit = outer;
 }
 
-/// As a thread of a pool of one.
+/// Runs as the only thread of a pool.
 static void doAllUnits(FoveaWork work, void *frame, int64_t units) {
   int64_t outer = std::exchange(threadNumber, 0);
   work(frame, 0, units);
   threadNumber = outer;
 }
 
-/// Does one chunk of a share; false if all are claimed.
+/// Runs one chunk of a share; returns false if all are claimed.
 bool FoveaPool::doChunk(int owner) {
   std::atomic<uint64_t> &claimed = shares[owner].claimed;
   uint64_t word = claimed.load(std::memory_order_acquire);
@@ -199,14 +202,14 @@ bool FoveaPool::doChunk(int owner) {
   }
 }
 
-/// Does chunks while there are any, a thread's own first.
+/// Runs chunks until none is left, the thread's own first.
 void FoveaPool::help(int index) {
   for (int i = 0; i < threads; ++i)
     while (doChunk((index + i) % threads))
       continue;
 }
 
-/// Tells the threads that there is something to do.
+/// Wakes the threads.
 void FoveaPool::ring() {
   bell.value.fetch_add(1);
   bell.wake();
@@ -289,7 +292,7 @@ FoveaPool *fovea_pool_create(int threads) {
     return nullptr;
   }
 
-  // Signals are for the threads of whoever links this.
+  // Signals are for the threads of the program that links this.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -301,7 +304,7 @@ FoveaPool *fovea_pool_create(int threads) {
       break;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  // Workers read it after the first call's bell only.
+  // Workers read it only after the first call's bell.
   pool->threads = made;
   return pool;
 }

@@ -1,8 +1,8 @@
 //===- ThreadPool.h - work units on several threads -----------*- C++ -*-===//
 //
-// Plain C to whoever calls it: compiled kernels and what links a compiled
-// model. Nothing here decides how work is cut into units; as that never
-// depends on the number of threads, results do not either.
+// Plain C for its callers: compiled kernels and programs that link a compiled
+// model. Cutting work into units is the caller's decision and never depends on
+// the number of threads, so neither do results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,28 +17,29 @@ extern "C" {
 
 typedef struct FoveaPool FoveaPool;
 
-/// Does the units first <= u < last. Calls run at the same time on several
-/// threads, so a unit writes nothing that another unit touches.
+/// Runs the units first <= u < last. Several threads call it at the same time,
+/// so a unit must not write anything that another unit touches.
 typedef void (*FoveaWork)(void *frame, int64_t first, int64_t last);
 
-/// A pool of `threads` threads, the calling one included; 0 is one per CPU
-/// that this process may use. Where threads cannot be made, there are fewer.
-/// Null if there is no memory.
+/// Creates a pool of `threads` threads, including the caller; 0 means one per
+/// CPU that this process may use. Falls back to fewer if threads cannot be
+/// created. Returns null if out of memory.
 FoveaPool *fovea_pool_create(int threads);
 
-/// How many CPUs this process may use: more threads only wait for each other.
+/// Returns how many CPUs this process may use: more threads only wait for each
+/// other.
 int fovea_pool_cpus(void);
 
-/// Ends the threads. No call of fovea_parallel may be under way. Null is
+/// Ends the threads. No call of fovea_parallel may be running. Null is
 /// allowed.
 void fovea_pool_destroy(FoveaPool *pool);
 
-/// How many threads there are, at least 1. A null pool is one thread.
+/// Returns the number of threads, at least 1. A null pool is one thread.
 int fovea_pool_threads(const FoveaPool *pool);
 
-/// Calls `work` on contiguous ranges that hold each of the units 0..units once,
-/// and returns when all are done. What the caller wrote before is visible to
-/// them, and what they wrote is visible to the caller.
+/// Calls `work` on contiguous ranges that cover each of the units 0..units
+/// once, and returns when all are done. The callee sees the caller's earlier
+/// writes, and the caller sees the callee's writes.
 ///
 /// - A range has at least `atOnce` units, a number from 1 on.
 /// - Every thread works with the caller's rounding and denormal modes.
@@ -51,9 +52,9 @@ int fovea_pool_threads(const FoveaPool *pool);
 void fovea_parallel(FoveaPool *pool, FoveaWork work, void *frame, int64_t units,
                     int64_t atOnce);
 
-/// The number of the calling thread in the pool whose unit it does, from 0 and
-/// below fovea_pool_threads: which part of a scratch memory is its own. 0
-/// outside of units, and in units that a caller does itself.
+/// Returns the calling thread's number in the pool whose unit it runs, from 0
+/// and below fovea_pool_threads. It selects the thread's part of scratch
+/// memory. Returns 0 outside of units, and in units that a caller runs itself.
 int64_t fovea_pool_thread(void);
 
 #ifdef __cplusplus

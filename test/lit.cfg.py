@@ -6,6 +6,8 @@ A test is a file with RUN lines. What a test only reads lies in a folder
 The feature `shared` holds where reference material lies beside the repository
 (../shared, or $FOVEA_SHARED); `%shared` is its path. The feature `slow` holds
 with `--param slow=1`: tests that take more than a few seconds require it.
+`nightly` holds with `--param nightly=1`: tests that take minutes, and find
+little that the others do not find.
 `pytest`, `mypy` and `scikit_build_core` hold where scripts/setup could get them.
 `chromium` and `patchelf` hold where these programs are installed.
 `node` holds where Node.js runs the extension of an editor.
@@ -14,7 +16,8 @@ with `--param slow=1`: tests that take more than a few seconds require it.
 mpirun is installed; %{openmpi} and %{mpich} start processes by it.
 `strace` holds where it can put errors into the system calls of a program.
 `full-device` holds where /dev/full is a device, which no space is left on.
-`avx512` holds where this machine runs code for x86-64-v4. `aarch64` holds where
+`avx512` holds where this machine runs code for x86-64-v4, and FOVEA_CPU_FEATURES
+does not hide it. `aarch64` holds where
 the runtime for 64-bit ARM is built and qemu-aarch64 runs its programs, by
 %{aarch64}.
 `wasm32` holds where the runtime for WebAssembly is built.
@@ -28,18 +31,28 @@ import ctypes
 import glob
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 
 import lit.formats
 
-config.name = "-".join(["fovea", *filter(None, [config.fovea_sanitize])])
+# FOVEA_CPU_FEATURES=avx2 hides AVX-512 from everything, these tests included.
+allowed_features = os.environ.get("FOVEA_CPU_FEATURES")
+
+config.name = "-".join(["fovea", *filter(None, [config.fovea_sanitize, allowed_features])])
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".fov", ".test"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.join(config.fovea_source, "test")
 config.test_exec_root = os.path.join(config.fovea_build, "test")
+
+# Tests start with the default actions of signals. The caller may ignore some,
+# as nohup does, and programs inherit that.
+for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"):
+    if signal.getsignal(getattr(signal, name)) == signal.SIG_IGN:
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 config.environment["PATH"] = os.pathsep.join(
     [config.fovea_tools, config.llvm_tools, os.environ.get("PATH", "")]
@@ -47,6 +60,7 @@ config.environment["PATH"] = os.pathsep.join(
 config.environment["LC_ALL"] = "C.UTF-8"
 # Compiled objects stay with the build; those of another build are not used.
 config.environment["FOVEA_CACHE"] = os.path.join(config.test_exec_root, "cache")
+config.environment["WNSEARCHDIR"] = "/nonexistent"  # METEOR has no WordNet unless a test names it
 
 config.substitutions += [
     ("%fovea-source", config.fovea_source),
@@ -62,14 +76,17 @@ if os.path.isdir(shared):
     config.available_features.add("shared")
     config.substitutions.append(("%shared", os.path.realpath(shared)))
 
-if lit_config.params.get("slow", "0") != "0":
-    config.available_features.add("slow")
+for name in ("slow", "nightly"):
+    if lit_config.params.get(name, "0") != "0":
+        config.available_features.add(name)
 
 # A minimal root has no such device.
 if os.path.exists("/dev/full") and stat.S_ISCHR(os.stat("/dev/full").st_mode):
     config.available_features.add("full-device")
 
-if os.path.exists("/proc/cpuinfo"):
+if allowed_features:
+    config.environment["FOVEA_CPU_FEATURES"] = allowed_features
+if os.path.exists("/proc/cpuinfo") and not allowed_features:
     with open("/proc/cpuinfo") as file:
         flags = next((line.split() for line in file if line.startswith("flags")), [])
     if {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"} <= set(flags):

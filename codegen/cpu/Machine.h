@@ -8,7 +8,7 @@
 
 namespace fovea::codegen {
 
-/// The machine that passes ask, for real numbers of the type `real`.
+/// The machine description for passes, for the real type `real`.
 attn::MachineAttr machineOf(const Target &target, mlir::Type real);
 
 } // namespace fovea::codegen

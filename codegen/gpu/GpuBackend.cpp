@@ -14,13 +14,16 @@ using namespace mlir;
 using namespace fovea;
 using namespace fovea::codegen;
 
+/// The processor whose blocks fetch tiles and multiply by groups of four warps.
+static constexpr llvm::StringLiteral processorOfGroups = "sm_90a";
+
 namespace {
 struct Architecture {
   llvm::StringLiteral target, name, features;
   int major, minor;
   int64_t kilobytes;
   bool isExact;
-  /// Whether the device takes LLVM IR and not PTX.
+  /// Returns whether the device takes LLVM IR instead of PTX.
   bool takesBitcode = false;
 };
 } // namespace
@@ -110,7 +113,7 @@ public:
     for (const Architecture &each : architectures)
       if (each.name == target.cpu)
         kilobytes = each.kilobytes;
-    bool hasGroups = real.isF32() && target.cpu == attn::machineOfGroups;
+    bool hasGroups = real.isF32() && target.cpu == processorOfGroups;
     return attn::MachineAttr::get(
         context, StringAttr::get(context, target.cpu),
         /*lanes=*/1, /*tile_rows=*/0, /*tile_vectors=*/0,
@@ -137,15 +140,12 @@ public:
       addLearnerKernels(kernels, options.real);
     if (gives("logp/"))
       addSearchKernels(kernels, options.real);
-    WalkResult walk =
-        kernels.walk(
-            [](arith::RemFOp op) {
-              // NVPTX rounds it otherwise.
-              op.emitError()
-                  << "the remainder of real numbers cannot be compiled for a "
-                     "GPU yet";
-              return WalkResult::interrupt();
-            });
+    WalkResult walk = kernels.walk([](arith::RemFOp op) {
+      // NVPTX rounds it differently.
+      op.emitError()
+          << "the remainder of real numbers is not supported on GPUs yet";
+      return WalkResult::interrupt();
+    });
     if (walk.wasInterrupted())
       return failure();
     expandMath(kernels);

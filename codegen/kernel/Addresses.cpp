@@ -1,7 +1,7 @@
 //===- Addresses.cpp - where the elements of arrays lie in a kernel -------===//
 //
-// The part of BodyEmitter that knows where an array begins at the place at
-// hand, and how far apart its elements are.
+// The part of BodyEmitter that computes the start of an array at the current
+// place, and the strides of its elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@ using namespace fovea;
 using namespace fovea::attn;
 using namespace fovea::codegen;
 
-/// Where the row at `step` begins.
+/// The address of the row at `step`.
 Value BodyEmitter::startOfRow(const Storage &array, Value step) {
   Value count = builder.number(1);
   for (Attribute length : array.type.getShape())
@@ -89,7 +89,7 @@ Index BodyEmitter::offset(const Storage &array, ArrayRef<Index> indices) {
   SmallVector<Index> inStrip;
   bool isStrip = array.strip >= 0 && array.parts == 0;
   if (isStrip) {
-    // All other axes but the last have one place here.
+    // All other axes except the last have one place here.
     inStrip = {indices[array.rowAxis], indices.back()};
     inStrip[0].base =
         builder.sub(inStrip[0].base, place.strips[array.strip].firstRow);
@@ -119,7 +119,7 @@ Index BodyEmitter::offset(const Storage &array, ArrayRef<Index> indices) {
   return array.parts > 1 ? inTurns(array, result) : result;
 }
 
-/// Where a place of an array lies whose parts take turns, a vector of each.
+/// The address of a place in an array whose parts alternate, a vector of each.
 Index BodyEmitter::inTurns(const Storage &array, const Index &index) {
   unsigned ofVector = storage.packedLanes();
   Value size = builder.number(ofVector);

@@ -6,6 +6,7 @@
 
 #include "codegen/kernel/BodyEmitter.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/analysis/VectorIndex.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -20,7 +21,7 @@ using arith::CmpIPredicate;
 Index BodyEmitter::indexOf(Value value) {
   if (auto known = indexValues.find(value); known != indexValues.end())
     return known->second;
-  // The index of a loop around.
+  // The index of an enclosing loop.
   auto step = place.steps.find(value);
   assert(step != place.steps.end() && "an index of the op or of a loop");
   return {step->second};
@@ -44,8 +45,8 @@ Value BodyEmitter::valueOf(Value value) {
   return found->second;
 }
 
-/// Index arithmetic keeps what is known of the lanes. Returns false for what
-/// has to be computed lane by lane.
+/// Index arithmetic preserves the known relation between lanes. Returns false
+/// for values that must be computed lane by lane.
 bool BodyEmitter::emitIndexArithmetic(Operation &op) {
   if (op.getNumResults() != 1 || !op.getResult(0).getType().isIndex())
     return false;
@@ -143,7 +144,7 @@ Value BodyEmitter::nestedLengths(const runtime::Program::Length &length,
                         active ? builder.splat(active, lanes) : Value());
 }
 
-/// Where the values of a nested length begin, of the example at hand.
+/// The start of a nested length's values for the current example.
 Value BodyEmitter::startOfParent(const runtime::Program::Length &length) {
   if (length.parentLayout < 0)
     return builder.mul(place.example, builder.number(length.parentExtent));
@@ -171,7 +172,7 @@ Value BodyEmitter::extent(Attribute extent,
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// 0 where a real number is no whole number of 64 bits when cut.
+/// 0 if a real number has no 64-bit integer part.
 static Value insideWhole(KernelBuilder &builder, Value x) {
   constexpr double limit = 9223372036854775808.0; // 2^63
   Type type = x.getType();
@@ -183,8 +184,8 @@ static Value insideWhole(KernelBuilder &builder, Value x) {
                         builder.constant(type, 0));
 }
 
-/// x // n of whole numbers, rounded down, where n may be anything: 0 gives 0,
-/// and the quotient by -1 wraps. Processors trap on both.
+/// x // n of whole numbers, rounded down, for any n: 0 gives 0, and the
+/// quotient by -1 wraps. Processors trap on both.
 static Value divideAny(KernelBuilder &builder, Value x, Value n) {
   auto whole = [&](int64_t number) {
     return builder.splat(builder.number(number), lanesOf(n));
@@ -199,14 +200,14 @@ static Value divideAny(KernelBuilder &builder, Value x, Value n) {
                         builder.select(isMinusOne, negative, quotient));
 }
 
-/// Whether a divisor is a number by which everything can be divided.
+/// Returns whether a divisor is a constant that is safe for every dividend.
 static bool isSafeDivisor(Value n) {
   APInt number;
   return matchPattern(n, m_ConstantInt(&number)) && !number.isZero() &&
          !number.isAllOnes();
 }
 
-/// The op on scalars or vectors, whichever its operands are.
+/// The op on scalars or vectors, like its operands.
 void BodyEmitter::emitScalar(Operation &op) {
   SmallVector<Value> operands;
   unsigned width = 0;
@@ -214,7 +215,7 @@ void BodyEmitter::emitScalar(Operation &op) {
     operands.push_back(valueOf(operand));
     width = std::max(width, lanesOf(operands.back()));
   }
-  // What processors make of a number outside the whole numbers differs.
+  // Processors differ on reals outside the integer range.
   if (isa<arith::FPToSIOp>(op))
     operands[0] = insideWhole(builder, operands[0]);
   bool isSelect = isa<arith::SelectOp>(op);
@@ -277,7 +278,7 @@ void BodyEmitter::emitIf(scf::IfOp op) {
     give(i, builder.select(wide, thenValues[i], elseValues[i]));
 }
 
-/// Gives the value of an op that was emitted, if this one has the same.
+/// Reuses the value of an emitted op, if it equals this one.
 bool BodyEmitter::takeReused(Operation &op) {
   Operation *same = reused ? reused->lookup(&op) : nullptr;
   if (!same)
@@ -360,22 +361,23 @@ Value BodyEmitter::emit(Region &region, ArrayRef<Index> indices, Value tailMask,
   return valueOf(block.getTerminator()->getOperand(0));
 }
 
-SmallVector<Value> BodyEmitter::emitFactors(Region &region,
+SmallVector<Value> BodyEmitter::emitFactors(ComputeOp op,
                                             ArrayRef<Index> indices,
                                             Value tailMask, Value guardMask) {
   tail = tailMask;
   guard = guardMask;
-  Block &block = region.front();
+  Block &block = op.getBody().front();
   for (auto [argument, index] : llvm::zip_equal(block.getArguments(), indices))
     indexValues[argument] = index;
   Operation *yield = block.getTerminator();
-  auto product = yield->getOperand(0).getDefiningOp<arith::MulFOp>();
-  bool isFactored = product && product->getBlock() == &block &&
-                    product->getNextNode() == yield;
-  emitBlock(block, isFactored ? product.getOperation() : yield);
+  bool isFactored = isFused(op);
+  Operation *product = op.getYielded().getDefiningOp();
+  for (Operation &inner : block.without_terminator())
+    if (!isFactored || &inner != product || !product->hasOneUse())
+      emitOp(inner);
   if (!isFactored)
     return {valueOf(yield->getOperand(0))};
-  return {valueOf(product.getLhs()), valueOf(product.getRhs())};
+  return {valueOf(product->getOperand(0)), valueOf(product->getOperand(1))};
 }
 
 Value BodyEmitter::locate(Region &region, ReadOp read, ArrayRef<Index> indices,
@@ -396,7 +398,7 @@ Value BodyEmitter::emitValue(Region &region, Value value,
   for (auto [argument, index] : llvm::zip_equal(block.getArguments(), indices))
     if (index.base)
       indexValues[argument] = index;
-  // In order, and nothing that it does not need.
+  // In order, and only the needed ops.
   llvm::SmallPtrSet<Operation *, 8> needed;
   SmallVector<Operation *> list = {value.getDefiningOp()};
   while (!list.empty()) {

@@ -1,8 +1,8 @@
 //===- BodyEmitter.h - the scalars of a body as scalars or vectors --------===//
 //
 // Emits a region of an `attn.compute` at given indices, for one element or for
-// several neighbours along one index at once. What does not differ between
-// the lanes stays scalar.
+// several neighbours along one index at once. Values that are equal in all
+// lanes stay scalar.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,21 +19,21 @@ using attn::Loop;
 using attn::Storage;
 using attn::StorageMap;
 
-/// Where a kernel stands: in which example, at which step of which loops.
+/// The current place of a kernel: the example, and the steps of loops.
 struct Place {
   mlir::Value frame;
   mlir::Value example; // null in what a batch has once
   mlir::Value rank;    // the example's place in the order of the loop around
   llvm::DenseMap<mlir::Value, mlir::Value> steps; // loop index -> i64
 
-  /// The strips at hand, of arrays of which no more is there: where the first
-  /// row lies, which one that is, and the distance between rows. Of an array
-  /// with parts only the row of the example is there, without a number.
+  /// The current strips of arrays that exist only partially: the address of the
+  /// first row, its number, and the row pitch. For an array with parts, only
+  /// the row of the example exists, without a number.
   struct Strip {
     mlir::Value base, firstRow, stride;
   };
   llvm::SmallVector<Strip> strips;
-  /// Arrays of which the one element that is read is at hand.
+  /// Arrays whose read element is already available.
   llvm::SmallDenseMap<mlir::Value, mlir::Value> elements;
 };
 
@@ -52,22 +52,21 @@ public:
               const Place &place, unsigned lanes)
       : builder(builder), storage(storage), place(place), lanes(lanes) {}
 
-  /// What the only block of `region` yields at `indices`, a scalar or a
-  /// vector. `tail`: the lanes that exist (null: all). `guard`: those whose
-  /// value is used, so that the others read nothing that may not be there.
+  /// The yield of the only block of `region` at `indices`, a scalar or a
+  /// vector. `tail`: the existing lanes (null: all). `guard`: the lanes whose
+  /// value is used, so that the others read nothing out of bounds.
   mlir::Value emit(mlir::Region &region, llvm::ArrayRef<Index> indices,
                    mlir::Value tail, mlir::Value guard);
 
-  /// Emits all but the last op of the region and returns the operands of that
-  /// op, when it is a product that the region yields: for a fused
+  /// The factors of the product that the body of a fused sum yields, for a
   /// multiply-add. Otherwise the yielded value alone.
-  llvm::SmallVector<mlir::Value> emitFactors(mlir::Region &region,
+  llvm::SmallVector<mlir::Value> emitFactors(attn::ComputeOp op,
                                              llvm::ArrayRef<Index> indices,
                                              mlir::Value tail,
                                              mlir::Value guard);
 
-  /// Each of `ops` gives what another op has given by then, which is not
-  /// computed again.
+  /// Each of `ops` equals an op that is emitted by then, and is not computed
+  /// again.
   void reuse(const llvm::DenseMap<mlir::Operation *, mlir::Operation *> &ops) {
     reused = &ops;
   }
@@ -76,33 +75,33 @@ public:
   mlir::Value emitValue(mlir::Region &region, mlir::Value value,
                         llvm::ArrayRef<Index> indices);
 
-  /// Where the element lies that `read`, of the body `region`, finds: in
-  /// elements from the first one of the array in this place. `inside`: whether
-  /// the array has it; null where it certainly does.
+  /// The position of the element that `read`, in the body `region`, accesses:
+  /// in elements from the first one of the array at this place. `inside`:
+  /// whether it is in bounds; null if it certainly is.
   mlir::Value locate(mlir::Region &region, attn::ReadOp read,
                      llvm::ArrayRef<Index> indices, mlir::Value &inside);
 
   /// An index in every lane, as whole numbers.
   mlir::Value materialise(const Index &index);
 
-  /// The extent of an axis or index in the example at hand. A nested length
-  /// needs `parentOf`, which gives the index of its parent, or is the largest
-  /// of the example without one.
+  /// The extent of an axis or index in the current example. A nested length
+  /// needs `parentOf`, which returns the index of its parent; without one, it
+  /// is the largest of the example.
   mlir::Value
   extent(mlir::Attribute extent,
          llvm::function_ref<mlir::Value(llvm::StringRef)> parentOf = nullptr);
 
   /// The element of an array, in elements from its address, as an index.
   Index offset(const Storage &array, llvm::ArrayRef<Index> indices);
-  /// The first element of the array in this place, in elements from where
-  /// those of the batch begin, and its address.
+  /// The first element of the array at this place, relative to the batch's
+  /// first, and its address.
   mlir::Value start(const Storage &array);
-  /// Of an array that each example has: how many places of its lengths those
-  /// before have.
+  /// For an array of each example: the number of places in earlier
+  /// examples.
   mlir::Value placesBefore(const Storage &array);
   mlir::Value base(const Storage &array);
-  /// An array as a product sees it: the address at some indices of an op, and
-  /// the distances between neighbours along each.
+  /// A product's view of an array: the address at some indices of an op, and
+  /// the strides along each.
   struct View {
     mlir::Value base;
     llvm::SmallDenseMap<unsigned, mlir::Value> along;

@@ -41,13 +41,13 @@ static Quadrant reduce(MathBuilder &b, Real x) {
   sine = b.withSign(sine, r);
   Real half = 0.5 * z;
   Real cosine = 1.0 - half;
-  // What 1 - z / 2 lost in rounding.
+  // The rounding error of 1 - z / 2.
   Real lost = (1.0 - cosine) - half;
   cosine = cosine + b.fma(z * z, b.polynomial(tables::cos64, z), lost);
   return {sine, cosine, b.bitsOf(shifted)};
 }
 
-/// NaN where the reduction has no meaning.
+/// NaN where the reduction is invalid.
 static Real inRange(MathBuilder &b, Real x, Real y) {
   return b.select(b.abs(x) <= 0x1p48, y, b.real(notANumber));
 }

@@ -23,11 +23,16 @@ ComputeEmitter::ComputeEmitter(KernelBuilder &builder,
   if (scattered &&
       (along != static_cast<int>(last) || scattered->index == last))
     along = -1;
+  if (along < 0 && !scattered && lanes != 0 && !builder.team() &&
+      !llvm::is_contained(given, last))
+    turned = findTurned(op);
+  if (turned)
+    along = last;
   if (along < 0)
     this->lanes = 0;
   else if (!isParallel(along))
     this->lanes = partialResults;
-  // What lanes do elsewhere, threads do: each has one element at a time.
+  // Threads replace lanes: each has one element at a time.
   if (builder.team())
     this->lanes = 0;
   indices.resize(op.getNumIndices());
@@ -41,6 +46,12 @@ ComputeEmitter::ComputeEmitter(KernelBuilder &builder,
   auto same = llvm::to_vector(llvm::seq(op.getNumIndices()));
   for (ComputeOp twin : ops.drop_front())
     twins.push_back({twin, commonOps(op, twin, same)});
+  // Values shared by several sums are evaluated element by element.
+  if (turned && !twins.empty()) {
+    turned = {};
+    along = -1;
+    this->lanes = 0;
+  }
 }
 
 bool ComputeEmitter::isParallel(int number) {
@@ -68,8 +79,8 @@ void ComputeEmitter::emitRange(const Place &at, Value begin, Value end) {
   emitAll();
 }
 
-/// Whether the condition speaks of none of the indices, but of the step and of
-/// lengths of the example only.
+/// Returns whether the condition involves none of the indices: only the step
+/// and lengths of the example.
 bool ComputeEmitter::isDecidedOnce() {
   return op.hasCondition() && batchOf(op) != BatchKind::sum &&
          (op.getReducer() == Reducer::none ||
@@ -90,7 +101,7 @@ void ComputeEmitter::emitAll() {
   builder.branch(holds, [&] { emitParallel(0); }, [&] { emitZeros(0); });
 }
 
-/// Zeros at all places from parallel index `number` on.
+/// Writes zeros at all places from parallel index `number` on.
 void ComputeEmitter::emitZeros(unsigned number) {
   SmallVector<Value> results = {op.getResult()};
   for (const Twin &twin : twins)
@@ -124,14 +135,14 @@ void ComputeEmitter::emitZeros(unsigned number) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// Whether one place of the index is at hand.
+/// Returns whether one place of the index is fixed.
 bool ComputeEmitter::isFixed(unsigned number) {
   return indices[number].base && indices[number].isUniform();
 }
 
-/// The part of `first` .. `last`-1 outside of which no condition on the places
-/// at hand lets index `number` be. It does not end before it begins: vectors
-/// count on that.
+/// The part of `first` .. `last`-1 outside of which the conditions
+/// exclude index `number`. It does not end before it begins: vectors rely
+/// on that.
 std::pair<Value, Value> ComputeEmitter::narrow(unsigned number, Value first,
                                                Value last) {
   Value begin = first, end = last;
@@ -147,12 +158,12 @@ std::pair<Value, Value> ComputeEmitter::narrow(unsigned number, Value first,
   return {begin, builder.max(begin, end)};
 }
 
-/// Where index `number` runs. Those of a reduction stop where the condition
-/// says that nothing follows.
+/// The range of index `number`. Ranges of a reduction stop where the condition
+/// excludes the rest.
 std::pair<Value, Value> ComputeEmitter::boundsOf(unsigned number) {
   BodyEmitter values(builder, storage, place, 0);
   Value last = values.extent(op.getExtents()[number], [&](StringRef parent) {
-    // The nearest one before it is its parent.
+    // The nearest preceding one is its parent.
     for (unsigned before = number; before-- > 0;)
       if (extentText(op.getExtents()[before]) == parent &&
           indices[before].base && indices[before].isUniform())
@@ -182,8 +193,8 @@ std::pair<Value, Value> ComputeEmitter::boundsOf(unsigned number) {
     first = builder.max(first, at);
     last = builder.min(last, builder.add(at, builder.number(1)));
   }
-  // Nothing may be left: vectors count on a range that does not end before it
-  // begins.
+  // The range may be empty but not negative: vectors rely on
+  // that.
   return {first, builder.max(first, last)};
 }
 
@@ -243,16 +254,16 @@ void ComputeEmitter::emitParallel(unsigned number) {
     indices[number] = {index};
     emitParallel(number + 1);
   };
-  // Of a team each thread has places of its own, or each group where threads
-  // share what is at one place.
+  // In a team, each thread has its own places, or each group if threads share
+  // the work of one place.
   if (along < 0)
     builder.share(first, last, emitAt);
   else
     builder.shareInGroups(first, last, emitAt);
 }
 
-/// The elements of one place of all parallel indices but the one along which
-/// there are vectors.
+/// The elements at one place of all parallel indices except the vectorised
+/// one.
 void ComputeEmitter::emitElements() {
   const Team *team = builder.team();
   if (team && along < 0)
@@ -271,6 +282,14 @@ void ComputeEmitter::emitElements() {
   auto [first, last] = boundsOf(along);
   if (op.getReducer() == Reducer::none && op.hasCondition())
     std::tie(first, last) = narrowResult(along, first, last);
+  if (turned) {
+    forVectors(along, first, last, {},
+               [&, last = last](unsigned, Value tail, Values) {
+                 storeAll({emitTurned(tail, last)}, tail);
+                 return Values();
+               });
+    return;
+  }
   if (lanes && readsRows())
     first = emitBlocks(first, last);
   forVectors(along, first, last, {}, [&](unsigned width, Value tail, Values) {
@@ -279,7 +298,7 @@ void ComputeEmitter::emitElements() {
   });
 }
 
-/// The same of the last index of a result that is zero elsewhere: writes these
+/// The same for the last index of a result that is zero elsewhere: writes these
 /// zeros.
 std::pair<Value, Value> ComputeEmitter::narrowResult(unsigned number,
                                                      Value first, Value last) {
@@ -299,28 +318,28 @@ std::pair<Value, Value> ComputeEmitter::narrowResult(unsigned number,
   return {begin, end};
 }
 
-/// Whether a sum runs over rows of which each vector takes a part.
+/// Returns whether a sum runs over rows of which each vector takes a part.
 bool ComputeEmitter::readsRows() {
   if (op.getReducer() == Reducer::none)
     return batchOf(op) == BatchKind::sum;
   return op.getReducer() == Reducer::sum || op.getReducer() == Reducer::mean;
 }
 
-/// Sums several neighbouring vectors at once, so that each row is read in
-/// whole cache lines, one after the other. Every element keeps its own chain.
-/// Returns where the elements begin that are left.
+/// Sums several neighbouring vectors at once, so that each row is read in whole
+/// cache lines, sequentially. Every element keeps its own chain. Returns the
+/// start of the remaining elements.
 Value ComputeEmitter::emitBlocks(Value first, Value last) {
-  // As many accumulators, whatever they are of.
+  // The same number of accumulators, whatever they belong to.
   const int64_t vectors = std::max<int64_t>(8 / (1 + twins.size()), 1);
   Value size = builder.number(vectors * lanes);
   Value count = builder.div(builder.sub(last, first), size);
   Value middle = builder.add(first, builder.mul(count, size));
   builder.loop(first, middle, size,
                [&](Value at) { emitBlock(at, Values(vectors)); });
-  // What evaluates functions waits for these, and not for its sums.
+  // Function evaluations dominate here, not the latency of sums.
   if (hasCostlyFunction(op))
     return middle;
-  // One vector that is left needs no block.
+  // A single remaining vector needs no block.
   Value rest = builder.sub(last, middle);
   auto tailOf = [&](int64_t vector) {
     Value before = builder.number(vector * lanes);
@@ -346,8 +365,8 @@ Value ComputeEmitter::emitBlocks(Value first, Value last) {
   return builder.select(isBlock, last, middle);
 }
 
-/// Neighbouring vectors from `at` on, of which the lanes in `tails` exist;
-/// null: all.
+/// Neighbouring vectors from `at` on, with the existing lanes in `tails`; null:
+/// all.
 void ComputeEmitter::emitBlock(Value at, ArrayRef<Value> tails) {
   Reducer reducer =
       op.getReducer() == Reducer::mean ? Reducer::mean : Reducer::sum;
@@ -385,7 +404,7 @@ Value ComputeEmitter::resultAddress(ArrayRef<Index> at, Value array) {
                     values.base(result), offset.base);
 }
 
-/// Stores what the equation, and its twins, have at the present indices.
+/// Stores the results of the equation, and its twins, at the current indices.
 void ComputeEmitter::storeAll(ArrayRef<Value> results, Value tail) {
   storeOne(op, results[0], tail);
   for (auto [twin, result] : llvm::zip_equal(twins, results.drop_front()))
@@ -451,7 +470,7 @@ Value ComputeEmitter::body(unsigned width, Value tail, Value guard) {
   return values.emit(op.getBody(), indices, tail, guard);
 }
 
-/// The element, or vector of elements, at the present parallel indices, of the
+/// The element, or vector of elements, at the current parallel indices, of the
 /// equation and of each twin.
 ComputeEmitter::Values ComputeEmitter::reduced(unsigned width, Value tail) {
   Reducer reducer = op.getReducer();
@@ -498,7 +517,7 @@ ComputeEmitter::Values ComputeEmitter::reduced(unsigned width, Value tail) {
   Values sum = run(Reducer::logsumexp, shift);
   Value result =
       builder.create<arith::AddFOp>(shift, builder.create<math::LogOp>(sum[0]));
-  // The difference of two infinities, in the sum, is no number.
+  // The difference of two infinities, in the sum, is NaN.
   Value isInfinite = builder.create<arith::CmpFOp>(
       arith::CmpFPredicate::OEQ, builder.create<math::AbsFOp>(shift),
       builder.constant(shift.getType(),
@@ -508,15 +527,27 @@ ComputeEmitter::Values ComputeEmitter::reduced(unsigned width, Value tail) {
                          builder.constant(result.getType(), 0))};
 }
 
-/// Loops over the reduction indices from `number` on; the one along which
-/// there are vectors is the innermost.
+/// Where the elements along vectors begin, if the first that may count is
+/// `first`. Another index, or the example, may move that: each element still
+/// belongs to the same partial result. Elements before `first` do not count.
+Value ComputeEmitter::alignLanes(Value first) {
+  bool isOneRun = op.getNumReduction() == 1 && batchOf(op) != BatchKind::sum;
+  if (isOneRun || first.getDefiningOp<arith::ConstantOp>())
+    return first;
+  Value from = builder.sub(first, builder.number(op.getLower()[along]));
+  return builder.sub(first, builder.create<arith::AndIOp>(
+                                from, builder.number(partialResults - 1)));
+}
+
+/// Loops over the reduction indices from `number` on; the vectorised one is
+/// innermost.
 ComputeEmitter::Values
 ComputeEmitter::overReductions(unsigned number, Values carried, Step element) {
   if (number == op.getNumIndices()) {
     if (along < 0 || isParallel(along))
       return element(0, nullptr, carried);
     auto [first, last] = boundsOf(along);
-    return forVectors(along, first, last, carried, element);
+    return forVectors(along, alignLanes(first), last, carried, element);
   }
   if (static_cast<int>(number) == along)
     return overReductions(number + 1, carried, element);

@@ -22,13 +22,13 @@ public:
   ComputeEmitter(KernelBuilder &builder, const StorageMap &storage,
                  attn::ComputeOp op, unsigned lanes,
                  llvm::ArrayRef<unsigned> given = {});
-  /// Of several sums that one loop computes (`attn-share-loops`).
+  /// For several sums in one loop (`attn-share-loops`).
   ComputeEmitter(KernelBuilder &builder, const StorageMap &storage,
                  llvm::ArrayRef<attn::ComputeOp> twins, unsigned lanes,
                  llvm::ArrayRef<unsigned> given = {});
 
-  /// Emits what `place` has of the result where the parallel indices, from the
-  /// first, are `given`; those that are null, or not there, are run over.
+  /// Emits the part of the result at `place` with the parallel indices, from
+  /// the first, `given`; null or missing ones are iterated over.
   void emit(const Place &place, llvm::ArrayRef<mlir::Value> given);
   /// The same for the elements `begin` .. `end`-1 along the index of
   /// `rangeIndex()`.
@@ -36,21 +36,22 @@ public:
   /// The parallel index whose elements can be given in ranges, or -1.
   int rangeIndex();
 
-  /// Of a sum over one index whose condition finds a row of the result: the row
-  /// that the term at that index is added to, or -1.
+  /// For a sum over one index whose condition determines a row of the result:
+  /// the row to which the term at that index is added, or -1.
   mlir::Value emitRowOfTerm(const Place &place, mlir::Value term);
   /// Adds the term to its row.
   void emitTerm(const Place &place, mlir::Value row, mlir::Value term);
 
 private:
   using Values = llvm::SmallVector<mlir::Value>;
-  /// What is done with the vector, or element, at the present indices.
+  /// The action on the vector, or element, at the current indices.
   using Step = llvm::function_ref<Values(unsigned width, mlir::Value tail,
                                          Values carried)>;
 
   bool isParallel(int number);
   std::pair<mlir::Value, mlir::Value> boundsOf(unsigned number);
   bool isFixed(unsigned number);
+  mlir::Value alignLanes(mlir::Value first);
   std::pair<mlir::Value, mlir::Value> narrow(unsigned number, mlir::Value first,
                                              mlir::Value last);
   std::pair<mlir::Value, mlir::Value>
@@ -65,6 +66,8 @@ private:
   bool readsRows();
   mlir::Value emitBlocks(mlir::Value first, mlir::Value last);
   void emitBlock(mlir::Value at, llvm::ArrayRef<mlir::Value> tails);
+  static attn::ReadOp findTurned(attn::ComputeOp op);
+  mlir::Value emitTurned(mlir::Value tail, mlir::Value last);
   void emitScatter();
   using RowStep = llvm::function_ref<void(unsigned width, mlir::Value tail)>;
   void overRow(unsigned number, RowStep emitAt);
@@ -112,6 +115,9 @@ private:
   unsigned lanes;
   /// The index along which neighbours share a vector, or -1.
   int along;
+  /// Reads of rows along the sum, which are transposed for adjacent
+  /// chains.
+  attn::ReadOp turned;
   std::optional<attn::Equality> scattered;
   /// Whether the condition is known to hold.
   bool isDecided = false;

@@ -1,7 +1,7 @@
 //===- EmitRandom.cpp - random numbers in a body --------------------------===//
 //
-// The numbers of attn.random, in vectors where the places of neighbours differ:
-// those that dialect/reference/Philox.h says, bit for bit.
+// The numbers of attn.random, in vectors if the places of neighbours differ:
+// equal to those of dialect/reference/Philox.h, bit for bit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,8 +50,8 @@ void BodyEmitter::emitRandom(RandomOp op) {
     return;
   }
   Value word = draw();
-  // (2 * (word >> 9) + 1) / 2^24. What is left of the word has 32 bits, which
-  // every processor converts in lanes.
+  // (2 * (word >> 9) + 1) / 2^24. The rest of the word has 32 bits, which every
+  // processor converts in lanes.
   Value cut = builder.create<arith::ShRUIOp>(word, number(9));
   Value odd = builder.create<arith::OrIOp>(
       builder.create<arith::ShLIOp>(cut, number(1)), number(1));

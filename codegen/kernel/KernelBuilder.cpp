@@ -1,7 +1,7 @@
 //===- KernelBuilder.cpp - short words for building kernels ---------------===//
 //
 // Each member is an op or two. All index arithmetic is in i64, which scf.for
-// takes as it is.
+// accepts directly.
 //
 //===----------------------------------------------------------------------===//
 
@@ -311,7 +311,7 @@ Value KernelBuilder::gather(VectorType type, Value base, Value offsets,
 }
 
 void KernelBuilder::prefetch(Value address, bool forWriting) {
-  // What others wait for is done by the others.
+  // Synchronisation is the team's task.
   if (isOfMany)
     return;
   LLVM::Prefetch::create(*this, address, getI32IntegerAttr(forWriting),
@@ -319,8 +319,8 @@ void KernelBuilder::prefetch(Value address, bool forWriting) {
                          getI32IntegerAttr(1));
 }
 Value KernelBuilder::scratch(Type element, int64_t count) {
-  // Two of them are there at a time, in a product and in what it calls, and
-  // whoever calls compiled code is promised that 1 MB of stack is enough
+  // Two of them exist at a time, in a product and its callee, and compiled code
+  // promises its callers that 1 MB of stack is enough
   // (runtime/model/CInterface.cpp).
   assert(count * element.getIntOrFloatBitWidth() / 8 <= 448 << 10 &&
          "a caller has no stack for that");
@@ -411,7 +411,7 @@ KernelBuilder::share(Value from, Value to, ValueRange inits,
   return loop(add(from, team.thread), to, number(team.size), inits, body);
 }
 
-/// The team that a group is by itself.
+/// A group as a team of its own.
 static Team groupOf(const Team &team) {
   Team group;
   group.ops = team.ops;
@@ -463,7 +463,7 @@ void KernelBuilder::branch(Value condition, function_ref<void()> yes,
 KernelBuilder::Values KernelBuilder::chooseAll(Value condition,
                                                function_ref<Values()> yes,
                                                function_ref<Values()> no) {
-  // Built apart, because the types of the results follow from both.
+  // Built separately, because the types of the results follow from both.
   Operation *around = getInsertionBlock()->getParentOp();
   Region apart(around);
   Block *yesBlock = &apart.emplaceBlock(), *noBlock = &apart.emplaceBlock();

@@ -2,7 +2,7 @@
 //
 // An OpBuilder with the few operations that kernels consist of: whole numbers
 // of 64 bits, addresses (!llvm.ptr), vectors of one dimension, masks, loads and
-// stores, slots of the frame, loops and branches. It decides nothing.
+// stores, slots of the frame, loops and branches. It makes no decisions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,36 +24,36 @@ namespace fovea::codegen {
 
 class KernelBuilder;
 
-/// What threads of a machine say to each other where some of them do one work
-/// unit together (codegen/gpu). A CPU has none of it.
+/// Communication between threads that share a work unit (codegen/gpu). A CPU
+/// needs none of it.
 class TeamOps {
 public:
   virtual ~TeamOps() = default;
-  /// The value that the thread has whose number in its group is `distance`
-  /// larger; in the last ones anything.
+  /// The value of the thread whose number in its group is `distance` larger;
+  /// undefined in the last ones.
   virtual mlir::Value shiftDown(KernelBuilder &builder, mlir::Value value,
                                 int64_t distance) const = 0;
-  /// What the first thread of the group has, in all of them.
+  /// The first thread's value, broadcast to the group.
   virtual mlir::Value ofFirst(KernelBuilder &builder,
                               mlir::Value value) const = 0;
-  /// All threads of a group, or of all groups, have written what they write
-  /// before this, and each sees it after.
+  /// Synchronises all threads of a group, or of all groups, and makes their
+  /// writes visible.
   virtual void wait(KernelBuilder &builder, bool ofAllGroups) const = 0;
 };
 
-/// How a machine stores what a kernel computes once more, as a product reads it
-/// (passes/memory/Copies.h).
+/// How a machine stores a second, packed form of a kernel's result, for
+/// products (passes/memory/Copies.h).
 class CopyOps {
 public:
   virtual ~CopyOps() = default;
-  /// Of an array in rows of `width` elements.
+  /// For an array in rows of `width` elements.
   virtual void store(KernelBuilder &builder, mlir::Value element,
                      mlir::Value copy, mlir::Value row, mlir::Value column,
                      int64_t width) const = 0;
 };
 
-/// The threads that run what is built, each of which does the same: what they
-/// store, all of them would, and what takes turns they share.
+/// The threads that run the emitted code, each of which does the same: stores
+/// are redundant, and loops over turns are divided.
 struct Team {
   const TeamOps *ops = nullptr;
   mlir::Value thread; // the number of this one, of `size`
@@ -73,25 +73,25 @@ public:
   /// Builds at the end of the module, at an unknown location.
   explicit KernelBuilder(mlir::ModuleOp module);
 
-  /// Adds a function without results to the module that is built in, and
-  /// builds its body; a function whose name the module has already is left as
-  /// it is. `arguments` become the parameter of `body`. Functions are public
-  /// unless `isPrivate`; private ones are never inlined: their registers are
+  /// Adds a function without results to the module, and builds its body;
+  /// an existing function of this name is left unchanged. `arguments`
+  /// become the parameter of `body`. Functions are public unless
+  /// `isPrivate`; private ones are never inlined: their registers are
   /// planned by hand.
   void function(llvm::StringRef name, llvm::ArrayRef<mlir::Type> arguments,
                 bool isPrivate,
                 llvm::function_ref<void(mlir::ValueRange arguments)> body);
   void call(llvm::StringRef name, mlir::ValueRange arguments);
 
-  /// Null: one thread does a work unit by itself.
+  /// Null: one thread computes a work unit alone.
   const Team *team() const { return ownTeam ? &*ownTeam : nullptr; }
-  /// What is built from here on is run by these threads.
+  /// These threads run the code emitted from here on.
   void setTeam(std::optional<Team> team) {
     isOfMany |= team.has_value();
     ownTeam = std::move(team);
   }
 
-  /// Null: nothing is stored more than once.
+  /// Null: no packed form is stored.
   const CopyOps *copies() const { return copyOps; }
   void setCopies(const CopyOps *ops) { copyOps = ops; }
 
@@ -102,12 +102,12 @@ public:
   Value truth(bool value);
   /// The number `value` as a scalar or splat of `type`.
   Value constant(mlir::Type type, double value);
-  /// Known numbers are folded.
+  /// Constants are folded.
   Value add(Value lhs, Value rhs);
   Value sub(Value lhs, Value rhs);
   Value mul(Value lhs, Value rhs);
-  /// Quotients and remainders are of numbers that are not negative, by numbers
-  /// that are not 0.
+  /// Quotients and remainders are for nonnegative dividends and nonzero
+  /// divisors.
   Value div(Value lhs, Value rhs);
   Value divUp(Value lhs, Value rhs);
   Value rem(Value lhs, Value rhs);
@@ -118,7 +118,7 @@ public:
   Value less(Value lhs, Value rhs);
   Value atMost(Value lhs, Value rhs);
   Value equal(Value lhs, Value rhs);
-  /// A scalar beside a vector becomes one; no condition is a true one.
+  /// A scalar beside a vector is splatted; no condition means true.
   Value both(Value lhs, Value rhs);
   Value either(Value lhs, Value rhs);
   Value select(Value condition, Value yes, Value no);
@@ -136,8 +136,8 @@ public:
   /// not. Bits are bytes in memory.
   Value at(mlir::Type element, Value base, Value index);
   Value at(mlir::Type element, Value base, int64_t index);
-  /// Loads and stores are aligned to one element, never to a vector. Lanes
-  /// outside the mask are 0 and are not touched in memory; no mask: all are.
+  /// Loads and stores are aligned to one element, never to a vector. Masked-off
+  /// lanes are 0 and do not access memory; no mask means all lanes.
   Value load(mlir::Type type, Value address, Value mask = nullptr);
   void store(Value value, Value address, Value mask = nullptr);
   /// Zeros in `count` elements.
@@ -145,11 +145,11 @@ public:
   void copy(mlir::Type element, Value to, Value from, Value count);
   /// One element per lane, at `offsets` from `base`.
   Value gather(mlir::VectorType type, Value base, Value offsets, Value mask);
-  /// A vector to an address that is aligned to it, past the caches. Another
+  /// Stores a vector to an aligned address, bypassing the caches. Another
   /// thread may read it after a `fence` of this one.
   void storePast(Value value, Value address);
   void fence();
-  /// Brings a cache line nearer; any address is right.
+  /// Prefetches a cache line; any address is allowed.
   void prefetch(Value address, bool forWriting);
   /// Memory of this call, aligned to a cache line.
   Value scratch(mlir::Type element, int64_t count);
@@ -158,7 +158,7 @@ public:
   Value slot(Value frame, int number);
   Value pointerSlot(Value frame, int number);
   void setSlot(Value frame, int number, Value value);
-  /// Element `index` of a table of int64 whose address stands in a slot.
+  /// Element `index` of an int64 table whose address is in a slot.
   Value entry(Value frame, int number, Value index);
 
   /// for (i = from; i < to; i += step) body(i)
@@ -170,31 +170,32 @@ public:
   /// while (condition(value)) value = body(value); returns the last one.
   Value repeatWhile(Value value, llvm::function_ref<Value(Value)> condition,
                     llvm::function_ref<Value(Value)> body);
-  /// for (i = from; i < to; ++i) body(i), where each thread of the team does
-  /// turns of its own, by itself. Turns do not depend on each other, unless by
-  /// what the thread carries.
+  /// for (i = from; i < to; ++i) body(i), where the threads of the team divide
+  /// the turns. Turns are independent, except for the state that a thread
+  /// carries.
   void share(Value from, Value to, llvm::function_ref<void(Value i)> body);
   Values share(Value from, Value to, mlir::ValueRange inits,
                llvm::function_ref<Values(Value i, mlir::ValueRange)> body);
   /// The same by groups, each of which is the team of its turns.
   void shareInGroups(Value from, Value to,
                      llvm::function_ref<void(Value i)> body);
-  /// As long as it is there, each thread does what is built by itself.
+  /// While this object is alive, emitted code runs per thread, without
+  /// cooperation.
   struct OneThread {
     explicit OneThread(KernelBuilder &builder)
         : alone(builder.ownTeam, std::optional<Team>()) {}
     llvm::SaveAndRestore<std::optional<Team>> alone;
   };
-  /// One thread of the team, or one group, does it.
+  /// One thread of the team, or one group, runs it.
   void alone(llvm::function_ref<void()> body);
   void inFirstGroup(llvm::function_ref<void()> body);
-  /// All threads of the team have stored what stands before.
+  /// Waits until all threads of the team have finished their earlier stores.
   void wait();
 
   void branch(Value condition, llvm::function_ref<void()> yes,
               llvm::function_ref<void()> no = nullptr);
-  /// The values of the branch that is taken; both give as many. A scalar
-  /// beside a vector becomes one.
+  /// The values of the taken branch; both yield the same number. A scalar
+  /// beside a vector is splatted.
   Values chooseAll(Value condition, llvm::function_ref<Values()> yes,
                    llvm::function_ref<Values()> no);
   Value choose(Value condition, llvm::function_ref<Value()> yes,

@@ -1,7 +1,7 @@
 //===- PhiloxBuilder.h - random words in lanes -----------------*- C++ -*-===//
 //
-// Emits Philox4x32-10 (runtime/Philox.h): dialect/reference/Philox.h says what
-// the counters mean to a model.
+// Emits Philox4x32-10 (runtime/Philox.h); dialect/reference/Philox.h defines
+// the counters of a model.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- Reads.cpp - elements of arrays in a body ---------------------------===//
 //
-// Reads of a body: an element where it stands, or what is found in the place of
-// one that the array does not have.
+// The reads of a body: an element in place, or the value that replaces one
+// outside the array.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +40,7 @@ Value BodyEmitter::isInside(const Storage &array, ArrayRef<Index> indices) {
       for (size_t before = axis; before-- > 0;)
         if (extentText(array.type.getExtent(before)) == parent) {
           inner = materialise(indices[before]);
-          // Where it is outside itself, any place will do.
+          // If it is outside itself, any place will do.
           if (inside && !lanesOf(inner) && !lanesOf(inside))
             inner = builder.select(inside, inner, builder.number(0));
           break;
@@ -60,13 +60,13 @@ Value BodyEmitter::isInside(const Storage &array, ArrayRef<Index> indices) {
   return inside ? inside : builder.truth(true);
 }
 
-/// Whether every index of a read is an index of the op or of a loop over the
-/// very axis, or a number inside it.
+/// Returns whether every index of a read is an index of the op or of a loop
+/// over the same axis, or a number inside it.
 bool BodyEmitter::isAlwaysInside(ReadOp op) {
   auto compute = op->getParentOfType<ComputeOp>();
   for (auto [axis, index] : llvm::enumerate(op.getIndices())) {
     Attribute extent = op.getArrayType().getExtent(axis);
-    // A nested length is that of another parent, maybe.
+    // A nested length may belong to another parent.
     auto name = dyn_cast<StringAttr>(extent);
     if (op.getOtherwise() && name &&
         !storage.length(name.getValue()).parent.empty())
@@ -98,8 +98,8 @@ bool BodyEmitter::isAlwaysInside(ReadOp op) {
   return true;
 }
 
-/// What case number `number` and those after it give where the array itself
-/// has no element.
+/// The value of case number `number` and the following ones, outside the array
+/// itself.
 Value BodyEmitter::readCase(ReadOp op, unsigned number, ArrayRef<Index> indices,
                             Value otherwise) {
   if (number == op.getAlternatives().size())
@@ -151,9 +151,9 @@ Value BodyEmitter::readCase(ReadOp op, unsigned number, ArrayRef<Index> indices,
   return builder.select(matches, readHere(), later);
 }
 
-/// Whether a sum computes functions of an array that it runs through, as the
-/// scores of additive attention do of the keys: more than the caches near the
-/// core hold, and slowly enough for the next values to come in the meantime.
+/// Returns whether a sum computes functions of an array that it streams, as
+/// additive attention does with the keys: more data than the near caches hold,
+/// and slow enough for prefetching.
 static bool isStreamed(ReadOp op) {
   auto compute = op->getParentOfType<ComputeOp>();
   if (!compute || compute.getReducer() == Reducer::none ||
@@ -170,7 +170,7 @@ static bool isStreamed(ReadOp op) {
          });
 }
 
-/// Prefetches what this read finds a few rows on.
+/// Prefetches this read's element a few rows ahead.
 void BodyEmitter::prefetchAhead(const Storage &array, ArrayRef<Index> indices) {
   constexpr int64_t distance = 4096; // bytes
   Index where = offset(array, indices);

@@ -23,7 +23,7 @@ static double worst(Reducer reducer) {
   return isMax ? -infinite : infinite;
 }
 
-/// The value that `max` and `min` start from.
+/// The initial value of `max` and `min`.
 static Value worstOf(KernelBuilder &builder, Reducer reducer, Type type) {
   if (isa<FloatType>(getElementTypeOrSelf(type)))
     return builder.constant(type, worst(reducer));
@@ -83,7 +83,7 @@ ComputeEmitter::Values ComputeEmitter::addUp(unsigned width, Value tail,
                                              Value guard, Values carried) {
   BodyEmitter values(builder, storage, place, width);
   auto add = [&](ComputeOp op, Value sum) -> Value {
-    Values factors = values.emitFactors(op.getBody(), indices, tail, guard);
+    Values factors = values.emitFactors(op, indices, tail, guard);
     for (Value &factor : factors)
       factor = builder.splat(factor, width);
     if (factors.size() == 2)
@@ -104,7 +104,7 @@ ComputeEmitter::Values ComputeEmitter::reduceWhere(Reducer reducer,
                                                    unsigned width, Value tail,
                                                    Value guard, Values carried,
                                                    Value shift) {
-  // Lanes along the result that do not exist are never stored.
+  // Missing lanes along the result are never stored.
   bool joins = along >= 0 && !isParallel(along);
   Value counts = joins ? builder.both(tail, guard) : guard;
   if (counts)
@@ -232,7 +232,7 @@ ComputeEmitter::Values ComputeEmitter::combineAll(Reducer reducer,
   return {combine(reducer, carried)};
 }
 
-/// Two partial results as one.
+/// Combines two partial results.
 Value ComputeEmitter::join(Reducer reducer, Value a, Value b) {
   bool isReal = isa<FloatType>(getElementTypeOrSelf(a));
   if (getElementTypeOrSelf(a).isInteger(1))
@@ -255,9 +255,9 @@ Value ComputeEmitter::join(Reducer reducer, Value a, Value b) {
   }
 }
 
-/// One value from the partial results in the lanes of each carried vector, or
-/// in the threads of a group, by halves: the same for every batch, number of
-/// threads and machine.
+/// Combines the partial results in the lanes of each carried vector, or in the
+/// threads of a group, by halves: the same for every batch, number of threads
+/// and machine.
 ComputeEmitter::Values ComputeEmitter::joinLanes(Reducer reducer,
                                                  Values carried) {
   Values result;
@@ -305,8 +305,8 @@ void ComputeEmitter::emitZerosBelow(unsigned number) {
 }
 
 /// softmax and log_softmax: the scores and their maximum, then their
-/// exponentials and the sum, then the quotient or the difference. What a
-/// condition excludes is 0. Where all scores are -infinity the sum is 0.
+/// exponentials and the sum, then the quotient or the difference. Excluded
+/// elements are 0. If all scores are -infinity the sum is 0.
 void ComputeEmitter::emitNormaliser() {
   unsigned last = op.getNumIndices() - 1;
   bool isLog = op.getReducer() == Reducer::log_softmax;
@@ -318,7 +318,7 @@ void ComputeEmitter::emitNormaliser() {
   auto over = [&, begin = begin, end = end](Values carried, Step step) {
     return forVectors(last, begin, end, carried, step);
   };
-  // In lanes that do not exist nothing counts.
+  // Missing lanes do not count.
   auto active = [&](unsigned width, Value tail) -> Value {
     Value holds = builder.both(tail, condition(width, tail));
     return holds ? builder.splat(holds, width) : holds;
@@ -337,7 +337,8 @@ void ComputeEmitter::emitNormaliser() {
   Values largest = over(
       initial(Reducer::max, width),
       [&](unsigned width, Value tail, Values carried) -> Values {
-        // A tail is no condition: what all lanes share is read as one value.
+        // A tail is not a condition: values shared by all lanes are read as
+        // one.
         Value where = condition(width, tail);
         Value holds = builder.both(tail, where);
         holds = holds ? builder.splat(holds, width) : holds;
@@ -351,8 +352,8 @@ void ComputeEmitter::emitNormaliser() {
                           : emitBody(where);
         builder.store(holds ? builder.select(holds, score, zero(width)) : score,
                       resultAddress(indices), tail);
-        // One instruction: what is not a number is lost here, and makes every
-        // exponential that.
+        // One instruction: a NaN is lost here, but makes every exponential
+        // NaN.
         Value isLarger = builder.create<arith::CmpFOp>(
             arith::CmpFPredicate::OGT, score, carried[0]);
         Value next = builder.select(isLarger, score, carried[0]);
@@ -361,7 +362,7 @@ void ComputeEmitter::emitNormaliser() {
             keep(holds, builder.splat(builder.truth(true), width), carried[1])};
       });
   largest = joinLanes(Reducer::max, largest);
-  // The difference of two infinities is no number.
+  // The difference of two infinities is NaN.
   Value isNothing = builder.create<arith::CmpFOp>(
       arith::CmpFPredicate::OEQ, largest[0],
       builder.constant(type, worst(Reducer::max)));
@@ -381,7 +382,7 @@ void ComputeEmitter::emitNormaliser() {
       });
   total = joinLanes(Reducer::sum, total);
   builder.branch(largest[1], [&] {
-    // Of no score at all: what is left is 0, or -infinity, as it stands.
+    // Without any score: the rest is 0, or -infinity.
     Value some = builder.create<arith::CmpFOp>(arith::CmpFPredicate::UNE,
                                                total[0], zero(0));
     total[0] = builder.select(some, total[0], builder.constant(type, 1));
@@ -398,7 +399,8 @@ void ComputeEmitter::emitNormaliser() {
                       resultAddress(indices), tail);
         return {};
       }
-      // Not of the sum of both: that of large scores would lose the second.
+      // Subtract separately: the sum of both would lose the second if scores
+      // are large.
       Value centred =
           builder.create<arith::SubFOp>(score, builder.splat(shift, width));
       Value result = builder.create<arith::SubFOp>(centred, wide);
@@ -410,7 +412,7 @@ void ComputeEmitter::emitNormaliser() {
   });
 }
 
-/// cumsum: one after the other.
+/// cumsum: sequential.
 void ComputeEmitter::emitCumulative() {
   unsigned last = op.getNumIndices() - 1;
   Type type = storage.elementOf(op.getElementType());

@@ -8,7 +8,7 @@
 
 namespace fovea::codegen {
 
-/// Where a run of zeros lies, in a list of runs.
+/// The marker of a run of zeros in a list of runs.
 constexpr int64_t nowhere = std::numeric_limits<int64_t>::min();
 
 } // namespace fovea::codegen

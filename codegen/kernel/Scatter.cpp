@@ -16,8 +16,8 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using arith::CmpIPredicate;
 
-/// Goes through the parallel indices but for that which the condition finds,
-/// the last one along vectors.
+/// Iterates over the parallel indices except the one that the condition
+/// determines, with vectors along the last.
 void ComputeEmitter::overRow(unsigned number, RowStep emitAt) {
   unsigned numParallel = op.getNumParallel();
   if (number == numParallel)
@@ -55,7 +55,7 @@ void ComputeEmitter::addToRow(Value row) {
   indices[scattered->index] = {};
 }
 
-/// The row of the term at the present indices, and whether it is one.
+/// The row of the term at the current indices, and whether there is one.
 std::pair<Value, Value> ComputeEmitter::rowOfTerm() {
   BodyEmitter values(builder, storage, place, 0);
   Value row = values.emitValue(op.getCondition(), scattered->value, indices);
@@ -75,7 +75,7 @@ void ComputeEmitter::emitScatter() {
   });
   auto element = [&](unsigned, Value, Values) {
     auto [row, inside] = rowOfTerm();
-    // Where threads share the places, each adds to its own.
+    // If threads share the places, each adds to its own.
     const Team *team = builder.team();
     bool areShared = team && scattered->index + 1 == numParallel;
     if (areShared) {

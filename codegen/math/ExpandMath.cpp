@@ -1,8 +1,8 @@
 //===- ExpandMath.cpp - functions become polynomials ----------------------===//
 //
-// Finds the ops and puts formulas in their place; the formulas are in
-// Exponentials.cpp, Logarithms.cpp and Circular.cpp. In f32 only what models
-// use in every layer has formulas of its own; the rest is computed in f64.
+// Finds the ops and replaces them by formulas from Exponentials.cpp,
+// Logarithms.cpp and Circular.cpp. In f32 only functions that models use in
+// every layer have their own formulas; the rest is computed in f64.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,7 @@ static Real reciprocalRoot(MathBuilder &b, Arguments arguments) {
   return 1.0 / b.sqrt(arguments[0]);
 }
 
-/// The exponent as a whole number where it is a small constant.
+/// The exponent as a whole number, if it is a small constant.
 static std::optional<int64_t> smallExponent(Value exponent) {
   FloatAttr constant;
   DenseFPElementsAttr splat;
@@ -116,7 +116,7 @@ void fovea::codegen::expandMath(Operation *root) {
     if (isExpanded(op.getType()))
       replaceWholeExponent(op);
   });
-  // What the formulas build is never expanded again: they hold no such op.
+  // The formulas contain none of these ops, so they are never expanded again.
   root->walk([](Operation *op) {
     Formula formula = findFormula(op);
     if (!formula || !isExpanded(op->getResult(0).getType()))

@@ -1,12 +1,12 @@
 //===- ExpandMath.h - functions become polynomials ------------*- C++ -*-===//
 //
-// A processor has no instruction for exp. Before a kernel module is lowered to
-// LLVM, every function that would become a call into libm is rewritten into
-// arithmetic without branches: additions, products, fused multiply-adds,
-// comparisons and selections, the same for a scalar and for each lane of a
-// vector. So a tail that is computed one by one, or under a mask, has the bits
-// of the rest, and no result depends on a library or on the width of vectors:
-// AVX2 and AVX-512 agree.
+// Processors have no instruction for exp. Before a kernel module is lowered to
+// LLVM, every function that would become a libm call is rewritten into
+// branchless arithmetic: additions, products, fused multiply-adds, comparisons
+// and selections, the same for a scalar and for each lane of a vector. So a
+// tail that is computed one by one, or under a mask, has the bits of the rest,
+// and no result depends on a library or on the width of vectors: AVX2 and
+// AVX-512 agree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ namespace fovea::codegen {
 ///   math.exp exp2 expm1 log log2 log10 log1p powf fpowi cbrt rsqrt
 ///   math.tanh sinh cosh erf erfc sin cos tan asin acos atan atan2
 ///
-/// What has an instruction stays (sqrt, absf, fma, floor, ceil, round, ..), and
-/// so does any other type.
+/// Functions with an instruction stay (sqrt, absf, fma, floor, ceil, round,
+/// ..), and so does any other type.
 ///
 /// Errors that test/unit/ExpandMathTest.cpp allows:
 /// - f32: 2 units in the last place; tanh and erf 4. What is rare is computed
@@ -40,8 +40,8 @@ namespace fovea::codegen {
 ///   larger arguments is attempted.
 void expandMath(mlir::Operation *root);
 
-/// Makes `fovea-expand-math`, the same as a pass over a module, known to
-/// command lines.
+/// Registers `fovea-expand-math`, the same as a pass over a module, for command
+/// lines.
 void registerExpandMathPass();
 
 } // namespace fovea::codegen

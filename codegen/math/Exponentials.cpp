@@ -2,8 +2,8 @@
 //
 // exp(x) = 2^n exp(r) with x = n log(2) + r and |r| <= log(2) / 2 (Cody and
 // Waite, 1980). n is rounded by adding a number so large that its last bit is
-// worth 1; the low bits of that sum are then n as a whole number, and shifted
-// to the place of the exponent they are 2^n.
+// worth 1. The low bits of that sum are then n as a whole number, and shifted
+// into the exponent field they are 2^n.
 //
 //===----------------------------------------------------------------------===//
 
@@ -157,9 +157,9 @@ Real fovea::codegen::emitCosh(MathBuilder &b, Real x) {
   return half + 0.25 / half;
 }
 
-/// erfc(a) for a >= 0 in f64: exp(a^2) erfc(a) (1 + 2 a) is smooth in
-/// (a - 4) / (a + 4) (Shepherd and Laframboise, 1981). The rounding error of
-/// a^2 is known and taken back.
+/// erfc(a) for a >= 0 in f64: exp(a^2) erfc(a) (1 + 2 a) is smooth in (a - 4) /
+/// (a + 4) (Shepherd and Laframboise, 1981). The rounding error of a^2 is known
+/// and corrected.
 static Real erfcOfPositive(MathBuilder &b, Real a) {
   a = b.atMost(a, 27.5);
   Real scaled = b.polynomial(tables::erfcx64, (a - 4.0) / (a + 4.0));

@@ -1,7 +1,7 @@
 //===- Functions.h - the formula of each function -------------*- C++ -*-===//
 //
-// What ExpandMath.cpp puts in the place of ops. Each function takes reals of
-// the builder's type; those that say f64 need a builder for f64.
+// The replacements of ExpandMath.cpp. Each function takes reals of the
+// builder's type; those named f64 need a builder for f64.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- MathBuilder.cpp - formulas of reals and their bits -----------------===//
 //
-// No op carries a flag of fast-math: what is written is what is rounded.
+// No op has a fast-math flag: every operation is rounded as written.
 //
 //===----------------------------------------------------------------------===//
 

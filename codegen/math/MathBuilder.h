@@ -54,14 +54,14 @@ public:
   Real withSign(Real magnitude, Real sign);
   Real select(Condition condition, Real yes, Real no);
   Bits select(Condition condition, Bits yes, Bits no);
-  /// The limit where x is beyond it; a NaN stays.
+  /// Clamps x to the limit; a NaN stays.
   Real atMost(Real x, double limit);
   Real atLeast(Real x, double limit);
   /// The polynomial with these coefficients, the constant term first, by
   /// Horner's rule: a fused multiply-add per coefficient.
   Real polynomial(llvm::ArrayRef<double> coefficients, Real x);
 
-  /// Calls `body` with a builder for f64 and brings its result back to f32.
+  /// Calls `body` with a builder for f64 and converts its result back to f32.
   Real inDouble(llvm::ArrayRef<Real> arguments,
                 llvm::function_ref<Real(MathBuilder &, llvm::ArrayRef<Real>)>);
 
@@ -87,7 +87,7 @@ Real operator*(double a, Real b);
 Real operator/(double a, Real b);
 Real operator-(Real a);
 
-/// False where one side is a NaN.
+/// False if one side is a NaN.
 Condition operator<(Real a, Real b);
 Condition operator<(Real a, double b);
 Condition operator>(Real a, Real b);
@@ -95,7 +95,7 @@ Condition operator>(Real a, double b);
 Condition operator<=(Real a, double b);
 Condition operator==(Real a, Real b);
 Condition operator==(Real a, double b);
-/// True where one side is a NaN.
+/// True if one side is a NaN.
 Condition operator!=(Real a, Real b);
 Condition operator&(Condition a, Condition b);
 Condition operator|(Condition a, Condition b);
@@ -108,10 +108,10 @@ Bits operator-(Bits a, int64_t b);
 Bits operator&(Bits a, int64_t b);
 Bits operator^(Bits a, Bits b);
 Bits operator<<(Bits a, int64_t count);
-/// Zeros come in from the left.
+/// Zeros are shifted in from the left.
 Bits operator>>(Bits a, int64_t count);
 Condition operator!=(Bits a, int64_t b);
-/// The highest bit is set: what was a real has a minus sign.
+/// The highest bit is set: a real has a minus sign.
 Condition isNegative(Bits a);
 
 } // namespace fovea::codegen

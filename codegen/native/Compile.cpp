@@ -1,6 +1,6 @@
 //===- Compile.cpp - kernel modules become objects ------------------------===//
 //
-// Runs the steps of Lower.h and Emit.h over modules and turns diagnostics
+// Runs the steps of Lower.h and Emit.h over modules and combines diagnostics
 // into one error.
 //
 //===----------------------------------------------------------------------===//
@@ -50,7 +50,7 @@ private:
   MLIRContext &context;
   const Target &target;
   const CompileOptions &options;
-  /// Held while MLIR is in use, where the context is for one thread.
+  /// Held while MLIR is used, whose context is for one thread.
   std::mutex single;
 };
 
@@ -121,7 +121,7 @@ fovea::codegen::compileObjects(std::vector<OwningOpRef<ModuleOp>> modules,
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
       append(diagnostic, messages);
     });
-    // Passes them on in the order of the modules, when it goes.
+    // Forwards them in the order of the modules, on destruction.
     ParallelDiagnosticHandler ordered(&context);
     auto compile = [&](size_t i) {
       ordered.setOrderIDForThread(i);

@@ -1,7 +1,7 @@
 //===- Compile.h - kernel modules become objects --------------*- C++ -*-===//
 //
-// The whole path from a kernel module to an object in memory, for the JIT and
-// for compilation ahead of time alike.
+// The whole path from a kernel module to an object in memory, shared by the JIT
+// and ahead-of-time compilation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,15 +26,15 @@ struct CompileOptions {
   unsigned codegen = 2;
   /// How many modules are compiled at a time; 0 is one per CPU.
   unsigned threads = 0;
-  /// Where objects are looked up and kept.
+  /// The cache in which objects are looked up and stored.
   std::shared_ptr<ObjectCache> cache;
 };
 
-/// Compiles each module to an object, in the order of the modules, which share
-/// one context and are consumed. The bytes of an object depend on its module's
-/// text, the target and the levels alone. A module whose text is in the cache
-/// is neither lowered nor translated. The text of diagnostics is the error's
-/// message, in the order of the modules.
+/// Compiles each module to an object, in order. The modules share one context
+/// and are consumed. The bytes of an object depend only on its module's text,
+/// the target and the levels. A module whose text is in the cache is neither
+/// lowered nor translated. The error's message has the diagnostics in the order
+/// of the modules.
 llvm::Expected<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
 compileObjects(std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules,
                const Target &target, const CompileOptions &options = {});

@@ -1,7 +1,7 @@
 //===- CompilerIdentity.cpp - which compiler made an object? --------------===//
 //
-// A version number does not change with every build, the build-id that the
-// linker puts into each binary does. Objects of another build are not reused.
+// A version number does not change with every build, but the linker's build-id
+// does. Objects of another build are not reused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ static std::string buildIdOf(const dl_phdr_info &file) {
   return "";
 }
 
-/// Size and time of the program: what is left where a linker wrote no id.
+/// Size and time of the program: the fallback without a build-id.
 static std::string statusOfProgram() {
   llvm::sys::fs::file_status status;
   if (llvm::sys::fs::status("/proc/self/exe", status))

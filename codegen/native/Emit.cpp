@@ -1,7 +1,7 @@
 //===- Emit.cpp - the LLVM dialect becomes machine code -------------------===//
 //
-// Says once what every kernel's code must keep: the vector width that its
-// emitter chose, and the roundings that it wrote.
+// Sets the invariants of every kernel's code in one place: the vector width
+// that its emitter chose, and the roundings that it wrote.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +13,8 @@
 
 using namespace fovea::codegen;
 
-/// Marks what code generation needs to know of a function. All are marked
-/// alike: LLVM inlines only between functions of the same features.
+/// Sets the attributes that code generation needs on a function. All functions
+/// get the same: LLVM inlines only between functions of equal features.
 static void mark(llvm::Function &function, const Target &target) {
   function.addFnAttr("target-cpu", target.cpu);
   function.addFnAttr("target-features", target.features);
@@ -39,16 +39,18 @@ std::unique_ptr<llvm::Module> fovea::codegen::translateToLLVM(
   for (llvm::Function &function : *translated)
     if (!function.isDeclaration())
       mark(function, target);
-  // What splitModule shares between objects is no part of an interface.
+  // Symbols that splitModule shares between objects are not part of an
+  // interface.
   for (llvm::Function &function : *translated)
     if (function.hasWeakODRLinkage())
       function.setVisibility(llvm::GlobalValue::HiddenVisibility);
   return translated;
 }
 
-/// What kernels need of LLVM's first level, in less than half of its time: the
-/// emitters have unrolled, vectorised and shared already. Left are helpers to
-/// inline, addresses to share and to hoist out of loops, and tidying up.
+/// The part of LLVM's first level that kernels need, in less than half of its
+/// time: the emitters have already unrolled, vectorised and shared. What
+/// remains is inlining helpers, sharing addresses and hoisting them out of
+/// loops, and cleaning up.
 static constexpr llvm::StringLiteral kernelPipeline =
     "function(sroa,early-cse<memssa>),cgscc(inline),globaldce,"
     "function(early-cse<memssa>,simplifycfg,loop-mssa(loop-rotate,licm),"

@@ -1,8 +1,8 @@
 //===- Emit.h - the LLVM dialect becomes machine code ---------*- C++ -*-===//
 //
-// Translation, optimisation, and the forms in which code can be read: LLVM
-// IR, assembly, an object. Each of them serves one thread at a time; several
-// threads use an LLVMContext and a TargetMachine each.
+// Translation, optimisation, and output as LLVM IR, assembly or an object. Each
+// function serves one thread at a time; several threads need their own
+// LLVMContext and TargetMachine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,9 +31,9 @@ std::unique_ptr<llvm::Module> translateToLLVM(mlir::ModuleOp module,
                                               llvm::TargetMachine &machine,
                                               const Target &target);
 
-/// Runs LLVM's pipeline of a level (0..3) without the vectorisers: kernels
-/// are written as vectors, and none of its passes changes a rounding. Level 1
-/// with code generation at 2 was as fast as 2 and spilled less.
+/// Runs LLVM's pipeline of a level (0..3) without the vectorisers: kernels are
+/// written as vectors, and none of its passes changes a rounding. Level 1 with
+/// code generation at 2 was as fast as 2 and spilled less.
 void optimise(llvm::Module &module, llvm::TargetMachine &machine,
               unsigned level = 1);
 

@@ -24,9 +24,9 @@ std::string fovea::codegen::cName(StringRef text) {
 std::vector<std::string>
 fovea::codegen::headerFunctions(const HeaderOptions &options) {
   std::vector<std::string> names = {
-      "message",        "create", "destroy", "parameter", "parameter_size",
-      "parameter_name", "save",   "id",      "ids",       "symbol",
-      "random"};
+      "message",        "create", "destroy",  "parameter", "parameter_size",
+      "parameter_name", "save",   "metadata", "id",        "ids",
+      "symbol",         "random"};
   for (const std::string &entry : options.entries) {
     names.push_back(entry);
     if (entry == "grad")
@@ -47,7 +47,7 @@ fovea::codegen::headerFunctions(const HeaderOptions &options) {
 
 namespace {
 
-/// Gives each thing a name that C has not and nothing before it has.
+/// Assigns each object a unique name that is not a C keyword.
 class Names {
 public:
   Names() {
@@ -57,7 +57,7 @@ public:
           "inline", "int", "long", "register", "restrict", "return", "short",
           "signed", "sizeof", "static", "struct", "switch", "typedef", "union",
           "unsigned", "void", "volatile", "while", "examples", "ids",
-          // Of C++, where the header may be read too.
+          // Keywords of C++, which may include the header too.
           "and", "bool", "class", "delete", "export", "false", "friend", "new",
           "not", "operator", "or", "private", "public", "template", "this",
           "throw", "true", "try", "using", "virtual", "xor"})
@@ -140,7 +140,7 @@ void HeaderWriter::comment(const llvm::Twine &what, unsigned indent) {
   stream << line << " */\n";
 }
 
-/// A function of the header: `rest` is what stands in its parentheses.
+/// A function of the header: `rest` is its parameter list.
 void HeaderWriter::declare(StringRef result, StringRef name,
                            const llvm::Twine &rest) {
   std::string line = (result + (result.ends_with("*") ? "" : " ") + prefix +
@@ -179,45 +179,43 @@ void HeaderWriter::writeTop() {
   stream << "#ifndef " << guard << "\n#define " << guard << "\n\n"
          << "#include <stdint.h>\n\n"
          << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-         << "/* Real numbers: of arrays, weights and gradients. */\n"
+         << "/* The real type of arrays, weights and gradients. */\n"
          << "typedef " << real << " " << prefix << "_real;\n\n";
 }
 
 void HeaderWriter::writeCodes() {
-  stream << "/* What functions return. */\nenum {\n"
+  stream << "/* Return codes. */\nenum {\n"
          << "  " << prefix << "_done = 0,\n"
          << "  " << prefix
-         << "_bad_input = 1,  /* a batch or weights are at fault */\n"
+         << "_bad_input = 1,  /* error in a batch or weights */\n"
          << "  " << prefix
-         << "_bad_call = 2,   /* an argument is: null, out of range */\n"
+         << "_bad_call = 2,   /* bad argument: null or out of range */\n"
          << "  " << prefix
-         << "_bad_machine = 3, /* no memory; a file cannot be written */\n"
+         << "_bad_machine = 3, /* out of memory, or a file is not writable */\n"
          << "  " << prefix
          << "_busy = 4         /* another thread is using the model */\n"
          << "};\n\n";
-  comment("Why the last function that this thread called has failed; empty "
-          "where it has not. Never null.");
+  comment("The error of the last function that this thread called; empty on "
+          "success. Never null.");
   declare("const char *", "message", "void");
 }
 
 void HeaderWriter::writeModel() {
   stream << "typedef struct " << prefix << "_model " << prefix << "_model;\n\n";
   comment("Makes a model. `weights` is the path of a safetensors file" +
-          llvm::Twine(options.hasWeights
-                          ? ", or null for the weights that are inside"
-                          : "") +
-          ". `threads` is how many work, 0 for one per CPU, which is the most. "
-          "On success the "
-          "caller destroys *model; otherwise it is null.");
+          llvm::Twine(options.hasWeights ? ", or null for the built-in weights"
+                                         : "") +
+          ". `threads` is the number of threads; 0, and any larger number, "
+          "means one per CPU. On success the caller destroys *model; otherwise "
+          "it is null.");
   declare("int", "create",
           "const char *weights, int threads, " + prefix + "_model **model");
   comment("Null is allowed.");
   declare("void", "destroy", prefix + "_model *model");
   if (has("decode") || has("encode")) {
-    comment(
-        "Makes the weights in a file another member of an ensemble: what is "
-        "generated, and log p of each symbol, is chosen from the mean of "
-        "the members' probabilities. What else there is, is of the first.");
+    comment("Adds the weights in a file as another member of an ensemble. "
+            "Decoding and the log p of each symbol use the mean of the "
+            "members' probabilities. Everything else uses the first member.");
     declare("int", "add", prefix + "_model *model, const char *weights");
   }
 }
@@ -225,7 +223,7 @@ void HeaderWriter::writeModel() {
 void HeaderWriter::writeParameters() {
   Names names;
   size_t count = description.parameters.size();
-  stream << "/* The parameters, with their extents. */\nenum {\n";
+  stream << "/* The parameters and their shapes. */\nenum {\n";
   for (size_t i = 0; i < count; ++i) {
     const runtime::ParameterDescription &parameter = description.parameters[i];
     stream << "  " << prefix << "_parameter_"
@@ -234,17 +232,23 @@ void HeaderWriter::writeParameters() {
            << runtime::shapeText(parameter.shape) << " */\n";
   }
   stream << "  " << prefix << "_num_parameters = " << count << "\n};\n\n";
-  comment("The values of a parameter, which may be changed between calls; null "
-          "when there is none of this number.");
+  comment("The values of a parameter, which the caller may change between "
+          "calls; null if there is no such number.");
   declare(prefix + "_real *", "parameter", prefix + "_model *model, int which");
-  comment("How many values it has; -1 when there is none.");
+  comment("The number of its values; -1 if there is no such parameter.");
   declare("int64_t", "parameter_size", prefix + "_model *model, int which");
-  comment("Its name in files of weights.");
+  comment("Its name in weights files.");
   declare("const char *", "parameter_name",
           prefix + "_model *model, int which");
-  comment("Writes the weights, as they are now, to a safetensors file, which "
-          "is there whole or not at all.");
+  comment(llvm::Twine("Writes the weights to a safetensors file, atomically.") +
+          (has("train_step")
+               ? " After an update the file also contains the optimiser state, "
+                 "so a model created from it continues."
+               : ""));
   declare("int", "save", prefix + "_model *model, const char *path");
+  comment("Adds an entry to the metadata of saved files.");
+  declare("int", "metadata",
+          prefix + "_model *model, const char *key, const char *text");
 }
 
 /// `[examples][src_extent][40]`.
@@ -270,7 +274,7 @@ void HeaderWriter::writeValues(const BatchField &field, StringRef name) {
   else if (data.spec.kind == DataKind::Whole && data.text.size > 0)
     what += ", ids 0 .. " + std::to_string(data.text.size - 1);
   if (data.text.isSentence)
-    what += "; a sentence ends with 1, </s>, which counts in its length";
+    what += "; a sentence ends with 1, </s>, which its length includes";
   stream << '\n';
   comment(what, 2);
   stream << "  const "
@@ -289,7 +293,7 @@ void HeaderWriter::writeLengths(const BatchField &field, StringRef name) {
         other.data == field.data && other.axis < field.axis &&
         spec.axes[other.axis].length == axis.parent)
       what += "[" + otherName + "]";
-  what += ", the length " + axis.length + "; null where other data gives it.";
+  what += ", the length " + axis.length + "; null if other data determine it.";
   comment(what, 2);
   stream << "  const int64_t *" << name << ";\n";
 }
@@ -297,18 +301,18 @@ void HeaderWriter::writeLengths(const BatchField &field, StringRef name) {
 void HeaderWriter::writeField(const BatchField &field, StringRef name) {
   switch (field.kind) {
   case BatchField::Examples:
-    comment("How many, at least 1.", 2);
+    comment("The number of examples, at least 1.", 2);
     stream << "  int64_t examples;\n";
     return;
   case BatchField::Ids:
-    comment("[examples], what random numbers are counted by; null: 0, 1, ..",
+    comment("[examples], the ids that random numbers depend on; null: 0, 1, ..",
             2);
     stream << "  const int64_t *ids;\n";
     return;
   case BatchField::Values:
     return writeValues(field, name);
   case BatchField::Extent:
-    comment("What the array has room for: at least each length.", 2);
+    comment("The array's capacity along this axis: at least each length.", 2);
     stream << "  int64_t " << name << ";\n";
     return;
   case BatchField::Lengths:
@@ -331,16 +335,16 @@ void HeaderWriter::writeBatch() {
         : field.kind == BatchField::Lengths ? data + "_length" + number
                                             : data));
   }
-  comment("A batch: in each array the examples lie one after the other, "
-          "padded on the right. What lies past a length is never looked at. "
-          "An array that a function does not need may be null.");
+  comment("A batch: each array holds the examples consecutively, padded on the "
+          "right. Padding is never read. An array that a function does not "
+          "need may be null.");
   stream << "typedef struct " << prefix << "_batch {\n";
   for (auto [field, name] : llvm::zip_equal(fields, names))
     writeField(field, name);
   stream << "} " << prefix << "_batch;\n\n";
-  comment("Dropout and noise of the calls that follow: numbers depend on the "
-          "seed, the update and the ids of the examples. Below 0, as at first, "
-          "there is none.");
+  comment("Sets dropout and noise of the following calls. The random numbers "
+          "depend on the seed, the update and the example ids. A seed below 0, "
+          "the default, turns them off.");
   declare("int", "random",
           prefix + "_model *model, int64_t seed, int64_t update");
 }
@@ -351,16 +355,18 @@ void HeaderWriter::writeLoss() {
                           ? "the mean over its examples of -log p"
                           : "the sum of -log p over its choices (its symbols), "
                             "divided by their number") +
-          ", and what else the spec's objective adds. log p, [examples]: of "
-          "each example the sum over its choices. Each may be null.");
+          ", plus the other terms of the spec's objective. logp, [examples], "
+          "is the sum over the choices of each example. Each may be null.");
   declare("int", "loss", batchArguments() + ", double *loss, double *logp");
 }
 
 void HeaderWriter::writeGradients() {
-  comment("The same, and the gradient of the loss by every parameter.");
+  comment("The same, plus the gradient of the loss with respect to every "
+          "parameter.");
   declare("int", "grad", batchArguments() + ", double *loss, double *logp");
-  comment("The gradient by a parameter, with its extents, of the last call "
-          "that made one; null before the first. The address stays the same.");
+  comment("The gradient with respect to a parameter, in its shape, from the "
+          "last call that computed one; null before the first. The address "
+          "stays the same.");
   declare(prefix + "_real *", "gradient", prefix + "_model *model, int which");
 }
 
@@ -392,38 +398,36 @@ void HeaderWriter::writeTraining() {
 
 void HeaderWriter::writeDecoding() {
   const runtime::SearchOptions &search = description.search;
-  comment("How to generate. What is 0 is as the spec says, or as nothing was "
-          "asked for.");
+  comment(
+      "Search options. A value of 0 means the spec's setting, or the default.");
   stream << "typedef struct " << prefix << "_search {\n"
-         << "  int64_t beam;       /* hypotheses that are kept (" << search.beam
-         << ") */\n"
-         << "  int64_t nbest;      /* that are returned, or draws (1) */\n"
-         << "  int64_t max_length; /* steps at most (";
+         << "  int64_t beam;       /* beam size (" << search.beam << ") */\n"
+         << "  int64_t nbest;      /* hypotheses or samples to return (1) */\n"
+         << "  int64_t max_length; /* maximum number of steps (";
   if (search.longest)
     stream << *search.longest;
   else
     stream << "by the input";
+  stream << ") */\n"
+         << "  int64_t min_length; /* minimum number of steps ("
+         << search.shortest << ") */\n"
+         << "  int64_t sample;     /* not 0: sample instead of searching */\n"
+         << "  int64_t seed;       /* seed of the samples */\n"
+         << "  int64_t top_k;      /* sample from the K most likely (all) */\n"
+         << "  double temperature; /* sampling temperature (1) */\n"
+         << "  double top_p; /* sample from the most likely with this total "
+            "probability (1) */\n"
+         << "  const char *const *prefixes; /* fixed beginning of each output: "
+            "a line of\n                                  text per example, or "
+            "null; null: none */\n"
+         << "} " << prefix << "_search;\n\n";
+  comment("The output for one example.");
   stream
-      << ") */\n"
-      << "  int64_t min_length; /* steps before which nothing ends ("
-      << search.shortest << ") */\n"
-      << "  int64_t sample;     /* not 0: draw instead of search */\n"
-      << "  int64_t seed;       /* of the draws */\n"
-      << "  int64_t top_k;      /* draw among so many (all) */\n"
-      << "  double temperature; /* divides the logits of a draw (1) */\n"
-      << "  double top_p; /* draw among those that have this probability "
-         "(1) */\n"
-      << "  const char *const *prefixes; /* what is generated begins so: a "
-         "line of text\n"
-         "                                  for each example, or null; null: "
-         "none */\n"
-      << "} " << prefix << "_search;\n\n";
-  comment("What was generated for one example.");
-  stream << "typedef struct " << prefix << "_hypothesis {\n"
-         << "  double logp;   /* the sum over its choices */\n"
-         << "  double score;  /* what it is ranked by */\n"
-         << "  int64_t steps; /* of the search */\n"
-         << "  int64_t ended; /* 0: cut at the largest number of steps */\n";
+      << "typedef struct " << prefix << "_hypothesis {\n"
+      << "  double logp;   /* the sum over its choices */\n"
+      << "  double score;  /* the ranking score */\n"
+      << "  int64_t steps; /* of the search */\n"
+      << "  int64_t ended; /* 0: truncated at the maximum number of steps */\n";
   Names unique;
   for (StringRef own : {"logp", "score", "steps", "ended"})
     unique.of(own);
@@ -434,7 +438,7 @@ void HeaderWriter::writeDecoding() {
     bool isReal = data.spec.kind == DataKind::Real;
     std::string what = "All values, " + name + "_size of them";
     if (data.text.isSentence)
-      what += "; 1, </s>, is the last where it has ended";
+      what += "; the last is 1, </s>, if it ended";
     if (llvm::any_of(data.spec.axes,
                      [](const auto &axis) { return !axis.parent.empty(); }))
       what += "; shorter rows are padded with zeros";
@@ -445,9 +449,9 @@ void HeaderWriter::writeDecoding() {
   stream << "} " << prefix << "_hypothesis;\n\n"
          << "typedef struct " << prefix << "_result " << prefix
          << "_result;\n\n";
-  comment("Generates. `search` may be null. Of the batch only what is given is "
-          "read. On success the caller destroys *result; otherwise it is "
-          "null.");
+  comment("Generates outputs. `search` may be null. Reads only the given data "
+          "of the batch. On success the caller destroys *result; otherwise it "
+          "is null.");
   declare("int", "decode",
           batchArguments() + ", const " + prefix + "_search *search, " +
               prefix + "_result **result");
@@ -459,11 +463,11 @@ void HeaderWriter::writeDecoding() {
           prefix + "_model *model, int64_t examples, " +
               "const char *const *lines, const " + prefix +
               "_search *search, " + prefix + "_result **result");
-  comment("How many hypotheses there are of an example, best first, or draws, "
-          "in order.");
+  comment("The number of hypotheses of an example, best first, or of its "
+          "samples, in order.");
   declare("int64_t", "result_size",
           "const " + prefix + "_result *result, int64_t example");
-  comment("One of them, from 0. The arrays are the result's.");
+  comment("Hypothesis `rank`, from 0. The result owns the arrays.");
   declare("int", "result_get",
           "const " + prefix + "_result *result, int64_t example, " +
               "int64_t rank, " + prefix + "_hypothesis *hypothesis");
@@ -514,18 +518,17 @@ void HeaderWriter::writeSteps() {
 }
 
 void HeaderWriter::writeSymbols() {
-  comment("The id of a symbol of the data called `data`, -1 when it has none. "
-          "A word that a vocabulary does not know is 2, <unk>.");
+  comment("The id of a symbol of the data called `data`, or -1. A word outside "
+          "the vocabulary is 2, <unk>.");
   declare("int64_t", "id",
           prefix + "_model *model, const char *data, const char *symbol");
-  comment("The ids of a line of the data called `data`, as a file has it; of a "
-          "sentence with </s> at its end. Gives how many there are, of which "
-          "it writes as many as there is room for; -1 where the line is at "
-          "fault.");
+  comment("The ids of a line of the data called `data`, in the format of a "
+          "file; a sentence ends with </s>. Returns their number and writes as "
+          "many as there is room for; -1 on an error in the line.");
   declare("int64_t", "ids",
           prefix + "_model *model, const char *data, const char *line, " +
               "int64_t room, int64_t *ids");
-  comment("The symbol of an id, as UTF-8; null when there is none.");
+  comment("The symbol of an id, in UTF-8, or null.");
   declare("const char *", "symbol",
           prefix + "_model *model, const char *data, int64_t id");
 }

@@ -1,7 +1,7 @@
 //===- Header.h - the C header of a compiled model ------------*- C++ -*-===//
 //
-// One text for one model: its functions, what they take and give, in shapes and
-// units, who owns what, and what can go wrong. It includes nothing of ours.
+// The C header of one model: its functions, their parameters and results with
+// shapes and units, ownership, and errors. It includes no file of ours.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,15 +14,16 @@
 namespace fovea::codegen {
 
 struct HeaderOptions {
-  /// What all names begin with: a name of C.
+  /// The prefix of all names: a C identifier.
   std::string prefix;
   /// Whether there are weights and vocabularies inside.
   bool hasWeights = false;
   /// `loss`, `grad`, `train_step`.
   std::vector<std::string> entries;
-  /// The equations that `get` gives, and the adjoints of data that `grad` does.
+  /// The equations that `get` returns, and the adjoints of data that `grad`
+  /// returns.
   std::vector<std::string> values;
-  /// Whether the decoder gives equations besides what it generates.
+  /// Whether the decoder returns equations besides its outputs.
   bool hasShows = false;
 };
 
@@ -32,7 +33,7 @@ std::vector<std::string> headerFunctions(const HeaderOptions &options);
 std::string writeHeader(const runtime::Description &description,
                         const HeaderOptions &options);
 
-/// A name of C that `text` turns into: other characters become `_`.
+/// Converts `text` to a C identifier: other characters become `_`.
 std::string cName(llvm::StringRef text);
 
 } // namespace fovea::codegen

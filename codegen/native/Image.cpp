@@ -30,6 +30,7 @@ llvm::ArrayRef<CFunction> fovea::codegen::cFunctions() {
       {"parameter_size", "lpi"},
       {"parameter_name", "ppi"},
       {"save", "ipp"},
+      {"metadata", "ippp"},
       {"id", "lppp"},
       {"ids", "lppplp"},
       {"symbol", "pppl"},
@@ -83,7 +84,7 @@ llvm::GlobalVariable *ImageEmitter::constant(Constant *value, StringRef name) {
   return global;
 }
 
-/// Far from code: reached by its whole address alone, whatever its size.
+/// Far from code: addressed by its absolute address only, whatever its size.
 Constant *ImageEmitter::bytes(StringRef text, StringRef name) {
   llvm::GlobalVariable *global = constant(
       llvm::ConstantDataArray::getString(context, text, /*AddNull=*/false),

@@ -1,6 +1,6 @@
 //===- Image.h - a compiled model as data in an object --------*- C++ -*-===//
 //
-// What an object of a model holds beside its kernels: the description, the
+// The parts of a model's object besides its kernels: the description, the
 // weights, the table of its functions (FoveaImage, runtime/model/Model.h), and
 // the functions of its C header, each a jump into the runtime.
 //
@@ -30,15 +30,15 @@ struct CFunction {
 llvm::ArrayRef<CFunction> cFunctions();
 
 struct Image {
-  /// What the names of the functions begin with.
+  /// The prefix of the functions' names.
   std::string prefix;
   std::string description;
   /// A safetensors file; empty: none.
   std::string weights;
-  /// The names of the functions of the programs, in the order of FoveaImage;
-  /// empty: there is none.
+  /// The names of the programs' functions, in the order of FoveaImage; empty:
+  /// none.
   std::vector<std::string> functions;
-  /// Which of the functions of the header there are.
+  /// The functions of the header that exist.
   std::vector<std::string> exports;
   /// Adds `main`, which calls `fovea_c_main`.
   bool hasMain = false;

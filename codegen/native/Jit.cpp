@@ -1,7 +1,7 @@
 //===- Jit.cpp - kernel modules run in this process -----------------------===//
 //
-// ORC only links here: compilation is Compile.cpp's, so that an object from
-// elsewhere skips all of it.
+// ORC only links here: compilation is Compile.cpp's task, so that cached
+// objects skip all of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ static std::pair<std::string, void *> entry(const char *name,
   return {name, reinterpret_cast<void *>(function)};
 }
 
-/// What LLVM's passes and code generator may call by themselves.
+/// Functions that LLVM's passes and code generator may call on their own.
 static std::vector<std::pair<std::string, void *>> compilerSymbols() {
   return {
       entry("memcpy", &std::memcpy),

@@ -1,7 +1,7 @@
 //===- Jit.h - kernel modules run in this process -------------*- C++ -*-===//
 //
-// Compiles kernel modules and links them into memory. Kernels call what the
-// options name and nothing else of the process.
+// Compiles kernel modules and links them into memory. Kernels can call only the
+// functions that the options name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,10 +26,10 @@ namespace fovea::codegen {
 
 struct JitOptions {
   CompileOptions compile;
-  /// What kernels may call, beside memcpy, memmove, memset and fmod, which
-  /// LLVM itself makes use of.
+  /// The functions that kernels may call, beside memcpy, memmove, memset and
+  /// fmod, which LLVM itself uses.
   std::vector<std::pair<std::string, void *>> symbols;
-  /// Lets kernels call libm (expf, tanh, ..): a yardstick for tests.
+  /// Allows kernels to call libm (expf, tanh, ..): a reference for tests.
   bool libm = false;
   /// Writes /tmp/perf-PID.map, so that `perf report` names kernels.
   bool perf = false;
@@ -37,21 +37,21 @@ struct JitOptions {
 
 class Jit {
 public:
-  /// Fails where this CPU cannot run the target's code.
+  /// Fails if this CPU cannot run the target's code.
   static llvm::Expected<std::unique_ptr<Jit>> create(const Target &target,
                                                      JitOptions options = {});
   ~Jit();
 
-  /// Compiles modules and makes their functions known. Modules may call each
-  /// other's public functions, also of a later `add`. The names are kept.
+  /// Compiles modules and publishes their functions. Modules may call each
+  /// other's public functions, also those of a later `add`. The names are kept.
   llvm::Error add(std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules);
   llvm::Error add(mlir::OwningOpRef<mlir::ModuleOp> module);
 
-  /// Makes the functions of an object that is compiled already known.
+  /// Publishes the functions of an already compiled object.
   llvm::Error add(std::unique_ptr<llvm::MemoryBuffer> object);
 
-  /// The address of a function, linking what it needs. Valid as long as the
-  /// Jit. Fails where a function called on the way is unknown.
+  /// Returns the address of a function, and links what it needs. Valid as long
+  /// as the Jit. Fails if a callee is unknown.
   llvm::Expected<void *> lookup(llvm::StringRef name);
 
   const Target &target() const { return compiledFor; }

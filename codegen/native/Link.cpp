@@ -1,6 +1,6 @@
 //===- Link.cpp - objects become libraries and programs -------------------===//
 //
-// Writes the objects to a folder of its own and runs the driver there.
+// Writes the objects to a temporary folder and runs the driver there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ static std::string joined(llvm::StringRef folder, const llvm::Twine &name) {
 /// `triple` names another than this one.
 static llvm::Expected<std::vector<std::string>>
 findDriver(const std::string &triple) {
-  // Beside the LLVM that this compiler was built with, or anywhere.
+  // Beside the LLVM that this compiler was built with, or on PATH.
   auto clang = llvm::sys::findProgramByName("clang", {FOVEA_LLVM_TOOLS});
   if (!clang)
     clang = llvm::sys::findProgramByName("clang");
@@ -56,7 +56,7 @@ findDriver(const std::string &triple) {
   if (auto cc = llvm::sys::findProgramByName("cc"))
     return std::vector<std::string>{*cc};
   return llvm::createStringError(
-      "linking needs 'clang' with 'lld', or 'cc', and neither is installed");
+      "linking needs 'clang' with 'lld', or 'cc'; neither is installed");
 }
 
 llvm::Expected<std::string>
@@ -67,8 +67,8 @@ fovea::codegen::findLinker(const std::string &triple) {
   return driver->front();
 }
 
-/// Whether a file of so many bytes finds space beside `path`. A linker that
-/// finds none ends by a signal, because it writes into memory.
+/// Returns whether a file of so many bytes fits beside `path`. A linker out of
+/// space crashes, because it writes through a mapping.
 static std::error_code checkSpace(llvm::StringRef path, uint64_t bytes) {
   int descriptor;
   llvm::SmallString<128> name;
@@ -81,7 +81,7 @@ static std::error_code checkSpace(llvm::StringRef path, uint64_t bytes) {
   return std::error_code(error, std::generic_category());
 }
 
-/// What a user can do something about of all that a linker said: its errors.
+/// The part of a linker's output that a user can act on: its errors.
 static std::string errorsIn(llvm::StringRef log) {
   llvm::SmallVector<llvm::StringRef> lines, errors;
   log.split(lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
@@ -126,7 +126,7 @@ llvm::Error fovea::codegen::writeFile(const std::string &path,
                                  "': " + error.message());
 }
 
-/// Makes hidden names local: they were seen while the object was put together.
+/// Makes hidden names local: they were visible while the object was built.
 static llvm::Error localise(llvm::StringRef path) {
   auto read = llvm::object::createBinary(path);
   if (!read)
@@ -151,7 +151,7 @@ llvm::Expected<std::string> fovea::codegen::outputFile(llvm::StringRef output) {
   fs::file_status status;
   if (!fs::status(target, status)) {
     if (!fs::is_regular_file(status))
-      return failed("it is no regular file");
+      return failed("it is not a regular file");
     if (std::error_code error = fs::real_path(target, real))
       return failed(error.message());
     return real.str().str();
@@ -177,7 +177,7 @@ fovea::codegen::outputFolder(llvm::StringRef output) {
   return target.str().str();
 }
 
-/// Makes a program one that knows whether it is whole.
+/// Adds the integrity check to a program.
 static llvm::Error seal(llvm::StringRef path) {
   auto read = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false,
@@ -202,7 +202,7 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
     return command.takeError();
   llvm::SmallString<128> folder;
   if (std::error_code error = fs::createUniqueDirectory("fovea-link", folder))
-    return llvm::createStringError("cannot make a temporary folder: " +
+    return llvm::createStringError("cannot create a temporary folder: " +
                                    error.message());
   llvm::scope_exit remove([&] { fs::remove_directories(folder); });
 
@@ -221,7 +221,7 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
       return failure;
     command->push_back("-Wl,--version-script=" + path);
   }
-  // What a program starts with comes first, weights come last (Seal.cpp).
+  // Startup code comes first, weights come last (Seal.cpp).
   if (kind == Output::Program && llvm::is_contained(*command, "-fuse-ld=lld")) {
     std::string path = joined(folder, "order");
     if (llvm::Error failure = writeFile(path, "fovea_check_size\n"))
@@ -229,8 +229,8 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
     command->insert(command->end(), {"-Wl,--symbol-ordering-file=" + path,
                                      "-Wl,-z,lrodata-after-bss"});
   }
-  // An absolute name is never taken for a flag. The driver removes its output
-  // when it fails, so it writes to a name beside the one that is meant.
+  // An absolute name is never mistaken for a flag. The driver removes its
+  // output on failure, so it writes to a temporary name.
   llvm::Expected<std::string> target = outputFile(output);
   if (!target)
     return target.takeError();
@@ -259,7 +259,7 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
     bytes += size;
     command->push_back(absolute.str().str());
   }
-  // Whoever runs the output may have no library of C++.
+  // The user's machine may have no C++ library.
   if (kind == Output::Module)
     command->insert(command->end(), {"-lc++", "-lc++abi"});
   else if (!isObject && options.isCxx)
@@ -281,6 +281,15 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
   if (kind == Output::Program)
     if (llvm::Error failure = seal(beside))
       return failure;
+  // A replacement keeps the permissions, and is executable for those who can
+  // read it.
+  if (fs::file_status before;
+      !fs::status(*target, before) && fs::is_regular_file(before)) {
+    auto mode = unsigned(before.permissions());
+    if (!isObject)
+      mode |= (mode & 0444) >> 2;
+    (void)fs::setPermissions(beside, fs::perms(mode));
+  }
   if (std::error_code error = fs::rename(beside, *target))
     return llvm::createStringError("cannot write '" + output +
                                    "': " + error.message());
@@ -291,7 +300,7 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
 llvm::Error
 fovea::codegen::linkShared(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                            llvm::StringRef output, const LinkOptions &options) {
-  // What is missing is an error here, not when the library is loaded.
+  // Missing symbols are an error here, not when the library is loaded.
   std::string name = path::filename(output).str();
   return link(
       objects, output, options,
@@ -302,7 +311,7 @@ fovea::codegen::linkShared(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
 llvm::Error
 fovea::codegen::linkObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                            llvm::StringRef output, const LinkOptions &options) {
-  // A group that several objects have is one of this object afterwards.
+  // A group in several objects becomes one group of this object.
   return link(objects, output, options,
               {"-r", "-nostdlib", "-Wl,--force-group-allocation"},
               Output::Object);
@@ -318,8 +327,8 @@ fovea::codegen::linkExecutable(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
 llvm::Error
 fovea::codegen::linkModule(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                            llvm::StringRef output, const LinkOptions &options) {
-  // A stack that is too small ends the module, where it would otherwise write
-  // over its data. Compiled code is promised 1 MB
+  // A stack overflow ends the module instead of overwriting its
+  // data. Compiled code is promised 1 MB
   // (runtime/model/CInterface.cpp).
   return link(objects, output, options,
               {"-mexec-model=reactor", "-Wl,--stack-first",

@@ -1,7 +1,8 @@
 //===- Link.h - objects become libraries and programs ---------*- C++ -*-===//
 //
-// Compilation ahead of time ends here. The system's compiler driver links,
-// because it knows where libc lies; clang with lld where both are installed.
+// The last step of ahead-of-time compilation. The system's compiler driver
+// links, because it knows the place of libc; clang with lld if both are
+// installed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,39 +21,39 @@ namespace fovea::codegen {
 struct LinkOptions {
   /// Objects and archives, by their paths.
   std::vector<std::string> files;
-  /// The functions of a library that its users see; empty: all. Those of a
-  /// module for WebAssembly.
+  /// The exported functions of a library; empty: all. Those of a WebAssembly
+  /// module.
   std::vector<std::string> exports;
-  /// Files need the library of C++, which goes into the output.
+  /// Files need the C++ library, which is linked statically.
   bool isCxx = false;
-  /// The machine that the output is for, where it is another than this one.
+  /// The machine that the output is for, if it is not this one.
   std::string triple;
 };
 
-/// The program that links for this machine, or for that of `triple`. An error
-/// where none is installed.
+/// Returns the program that links for this machine, or for that of `triple`. An
+/// error if none is installed.
 llvm::Expected<std::string> findLinker(const std::string &triple);
 
-/// Writes a file. An error where all of it is not there afterwards.
+/// Writes a file. An error unless it is complete afterwards.
 llvm::Error writeFile(const std::string &path, llvm::StringRef text);
 
-/// Where an output of this name goes: the file that a symbolic link leads to.
-/// An error where the name is that of something else than a file, as a device,
-/// or its folder is not there.
+/// Returns the target of an output name: the file that a symbolic link leads
+/// to. An error if it is not a file, such as a device, or its folder does not
+/// exist.
 llvm::Expected<std::string> outputFile(llvm::StringRef output);
 
-/// The same of a folder, which may be there or not.
+/// The same for a folder, which may or may not exist.
 llvm::Expected<std::string> outputFolder(llvm::StringRef output);
 
-/// Links objects and files into a shared library at `output`. It may need
-/// nothing but those, libc and libm. What an older file of that name contained
-/// stays if linking fails. The error holds what the linker said.
+/// Links objects and files into a shared library at `output`. It may depend
+/// only on those, libc and libm. An older file of that name stays if linking
+/// fails. The error contains the linker's output.
 llvm::Error linkShared(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                        llvm::StringRef output, const LinkOptions &options = {});
 
-/// The same as one object, which has a name of each function of `exports`, and
-/// no other that could meet those of its users. Whoever links it adds libm, and
-/// where a file needs it the library of C++.
+/// The same as one object, with a symbol for each function of `exports`, and no
+/// other that could clash with its users'. Whoever links it adds libm, and if a
+/// file needs it the C++ library.
 llvm::Error linkObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                        llvm::StringRef output, const LinkOptions &options = {});
 
@@ -61,8 +62,8 @@ llvm::Error linkExecutable(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                            llvm::StringRef output,
                            const LinkOptions &options = {});
 
-/// The same for a module for WebAssembly, which has no `main`: whoever
-/// instantiates it calls `exports`.
+/// The same for a WebAssembly module, which has no `main`: whoever instantiates
+/// it calls `exports`.
 llvm::Error linkModule(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                        llvm::StringRef output, const LinkOptions &options);
 

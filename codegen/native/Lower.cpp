@@ -1,8 +1,8 @@
 //===- Lower.cpp - kernel modules become the LLVM dialect -----------------===//
 //
-// Two conversions: structured control flow to branches, then everything to
-// the LLVM dialect at once. Before them, ops whose upstream lowering is not
-// what kernels promise are rewritten by hand.
+// Two conversions: structured control flow to branches, then everything to the
+// LLVM dialect at once. Before them, ops whose upstream lowering breaks the
+// kernels' guarantees are rewritten by hand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +61,7 @@ static Value createSteps(OpBuilder &builder, Location loc, VectorType type) {
 }
 
 /// `lane < size`, compared in 32 bits: one instruction for sixteen lanes. The
-/// size is brought into 0..lanes first, so that cutting it changes nothing.
+/// Clamps size to 0..lanes first, so that truncation does not change it.
 static Value createMask(OpBuilder &builder, Location loc, VectorType type,
                         Value size) {
   int64_t lanes = type.getNumElements();
@@ -86,7 +86,7 @@ static Value createMask(OpBuilder &builder, Location loc, VectorType type,
                                    DenseElementsAttr::get(type, lanes));
 }
 
-/// a * b + c, rounded as often as the target cannot help it.
+/// a * b + c, rounded as often as the target requires.
 static Value createFma(OpBuilder &builder, Location loc, Value a, Value b,
                        Value c, const codegen::Target &target) {
   if (target.fusesMultiplyAdd)
@@ -95,9 +95,9 @@ static Value createFma(OpBuilder &builder, Location loc, Value a, Value b,
   return arith::AddFOp::create(builder, loc, product, c);
 }
 
-/// Rewrites the ops that upstream lowers otherwise (`vector.fma` to an
-/// intrinsic that may also be two roundings, masks to 64 bits), and those that
-/// it lowers only after other ops have been made of them.
+/// Rewrites ops with an unsuitable upstream lowering (`vector.fma` to an
+/// intrinsic that may round twice, masks to 64 bits), and those that upstream
+/// lowers only through other ops.
 static LogicalResult prepare(ModuleOp module, const codegen::Target &target) {
   bool expands = false;
   bool failed = false;
@@ -108,8 +108,8 @@ static LogicalResult prepare(ModuleOp module, const codegen::Target &target) {
     for (Type type : op->getResultTypes())
       if (auto vectorType = dyn_cast<VectorType>(type))
         if (vectorType.getRank() != 1 || vectorType.isScalable()) {
-          op->emitError() << "a kernel has only vectors of one dimension and "
-                             "fixed size, not "
+          op->emitError() << "a kernel supports only vectors of one dimension "
+                             "and fixed size, not "
                           << type;
           failed = true;
           return;
@@ -147,7 +147,7 @@ static LogicalResult prepare(ModuleOp module, const codegen::Target &target) {
   return applyPatternsGreedily(module, std::move(patterns));
 }
 
-/// A private function is seen by its own object only.
+/// A private function is visible only in its own object.
 static void makeInternal(ModuleOp module) {
   auto internal = LLVM::LinkageAttr::get(module.getContext(),
                                          LLVM::linkage::Linkage::Internal);
@@ -182,13 +182,13 @@ static LogicalResult convertToLLVM(ModuleOp module) {
   return applyFullConversion(module, target, std::move(patterns));
 }
 
-/// Casts between a type and its LLVM form are the same value by now.
+/// Casts between a type and its LLVM form are no-ops by now.
 static LogicalResult removeCasts(ModuleOp module) {
   SmallVector<UnrealizedConversionCastOp> casts, left;
   module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
   reconcileUnrealizedCasts(casts, &left);
   for (UnrealizedConversionCastOp cast : left)
-    return cast.emitError("a kernel casts only the address of a function");
+    return cast.emitError("a kernel can cast only the address of a function");
   return success();
 }
 

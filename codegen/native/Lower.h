@@ -33,9 +33,9 @@ void loadKernelDialects(mlir::MLIRContext &context);
 /// - `func.constant @f` with an `unrealized_conversion_cast` to `!llvm.ptr` is
 ///   the address of @f.
 ///
-/// What has no instruction or intrinsic (`math.exp`) must be expanded before:
-/// it becomes a call into libm that no kernel may make. Fails with a
-/// diagnostic at the op that is none of the above.
+/// Ops without an instruction or intrinsic (`math.exp`) must be expanded
+/// before: they become calls into libm that no kernel may make. Fails with a
+/// diagnostic at any other op.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const Target &target);
 
 } // namespace fovea::codegen

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/native/ObjectCache.h"
+#include "runtime/data/OpenFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/CachePruning.h"
@@ -18,9 +19,11 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
 
+using namespace fovea;
 using namespace fovea::codegen;
 namespace fs = llvm::sys::fs;
 
@@ -44,7 +47,7 @@ std::string ObjectCache::defaultFolder() {
 std::string ObjectCache::keyOf(llvm::ArrayRef<llvm::StringRef> parts) {
   llvm::BLAKE3 hasher;
   auto add = [&](llvm::StringRef part) {
-    // The size separates parts: "ab", "c" is not "a", "bc".
+    // The size separates parts: "ab", "c" differs from "a", "bc".
     char size[8];
     llvm::support::endian::write64le(size, part.size());
     hasher.update(llvm::StringRef(size, sizeof(size)));
@@ -81,7 +84,7 @@ private:
 };
 } // namespace
 
-/// Why others may have written what is open; empty: nobody else can.
+/// Returns why others may have written the open file; empty: nobody else can.
 static std::string strangers(const File &file) {
   struct stat status;
   if (fstat(file.get(), &status) != 0)
@@ -93,15 +96,14 @@ static std::string strangers(const File &file) {
   return "";
 }
 
-/// What was compiled is run: whoever can write it runs code as this user. Says
-/// so of a folder, once in a process.
+/// Cached code is executed: whoever can write it runs code as this user. Warns
+/// about a folder once per process.
 static bool isOwn(const File &file, llvm::StringRef folder) {
   std::string problem = strangers(file);
   static std::atomic<bool> isSaid = false;
   if (!problem.empty() && !isSaid.exchange(true))
     llvm::errs() << "warning: '" << folder
-                 << "' is not used to keep what is compiled: " << problem
-                 << '\n';
+                 << "' is not used as a cache: " << problem << '\n';
   return problem.empty();
 }
 
@@ -119,32 +121,32 @@ static std::string nameOf(llvm::StringRef key) {
   return ("llvmcache-" + key).str();
 }
 
-/// All that an entry has; null where there is none, or others may have written
-/// it. It is read and not mapped: nobody can change it under the linker then.
-static std::unique_ptr<llvm::MemoryBuffer> readEntry(const File &folder,
-                                                     llvm::StringRef key) {
-  // What waits for a writer, or leads elsewhere, is no entry.
+/// The complete entry; nothing if there is none, or others may have
+/// written it. It is read, not mapped: nobody can change it under the
+/// linker then.
+static std::optional<std::string> readEntry(const File &folder,
+                                            llvm::StringRef key) {
+  // A pipe or a link is not an entry.
   File file(openat(folder.get(), nameOf(key).c_str(),
                    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status;
   if (!file.isOpen() || !strangers(file).empty() ||
       fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    return nullptr;
-  auto buffer = llvm::MemoryBuffer::getOpenFile(
-      fs::convertFDToNativeFile(file.get()), key, status.st_size,
-      /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
-  // Pruning goes by the time of access, which file systems do not keep by
-  // themselves.
+    return std::nullopt;
+  std::string bytes;
+  bool isRead = runtime::readAll(file.get(), bytes);
+  // Pruning uses access times, which file systems do not reliably
+  // update.
   (void)futimens(file.get(), nullptr);
-  return buffer ? std::move(*buffer) : nullptr;
+  return isRead ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
 std::unique_ptr<llvm::MemoryBuffer> ObjectCache::load(llvm::StringRef key) {
   File place(openFolder(folder));
-  std::unique_ptr<llvm::MemoryBuffer> file;
+  std::optional<std::string> file;
   if (place.isOpen() && isOwn(place, folder))
     file = readEntry(place, key);
-  llvm::StringRef object = file ? file->getBuffer() : "";
+  llvm::StringRef object = file ? llvm::StringRef(*file) : "";
   if (!object.consume_front(magic) || !object.consume_front(key) ||
       object.size() < 64 ||
       object.take_front(64) != hashOf(object.substr(64))) {
@@ -170,11 +172,10 @@ void ObjectCache::store(llvm::StringRef key, llvm::StringRef object) {
              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (descriptor < 0)
     return;
-  llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-  stream << magic << key << hashOf(object) << object;
-  stream.close();
-  bool complete = !stream.has_error();
-  stream.clear_error();
+  bool complete =
+      runtime::writeAll(descriptor, (magic + key + hashOf(object)).str()) &&
+      runtime::writeAll(descriptor, object);
+  complete &= close(descriptor) == 0;
   if (!complete || renameat(place.get(), temporary.c_str(), place.get(),
                             nameOf(key).c_str()) != 0)
     (void)unlinkat(place.get(), temporary.c_str(), 0);

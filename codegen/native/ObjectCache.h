@@ -1,10 +1,10 @@
 //===- ObjectCache.h - compiled objects on disk ---------------*- C++ -*-===//
 //
-// Keeps what was compiled for the next process. The cache is never needed: a
-// folder that cannot be written, a full disk or a damaged entry cost time and
-// nothing else. Any number of processes and threads may share a folder. What is
-// kept is run, so folder and entries have to be the user's, and nobody else may
-// be able to write them; another folder is not used, which is said once.
+// Stores compiled code for the next process. The cache is optional: an
+// unwritable folder, a full disk or a damaged entry cost only time. Any number
+// of processes and threads may share a folder. Cached code is executed, so
+// folder and entries must belong to the user, and nobody else may be able to
+// write them; another folder is not used, with one warning.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,25 +27,26 @@ public:
   static constexpr uint64_t defaultLimit = uint64_t(1) << 30;
 
   /// `$FOVEA_CACHE`, else `$XDG_CACHE_HOME/fovea`, else `~/.cache/fovea`.
-  /// Empty, which means no cache, where $FOVEA_CACHE is set to nothing or no
-  /// home is known.
+  /// Empty, meaning no cache, if $FOVEA_CACHE is empty or there is no home
+  /// folder.
   static std::string defaultFolder();
 
-  /// A hash of the parts and of the compiler (compilerIdentity), to be used as
-  /// a key. Equal keys mean equal objects.
+  /// A hash of the parts and of the compiler (compilerIdentity), for use as a
+  /// key. Equal keys mean equal objects.
   static std::string keyOf(llvm::ArrayRef<llvm::StringRef> parts);
 
   /// The folder is made on the first store. `limit` is in bytes.
   explicit ObjectCache(std::string folder, uint64_t limit = defaultLimit);
 
-  /// The object of a key, or null. An entry whose checksum is wrong is null.
+  /// Returns the object of a key, or null. An entry with a wrong checksum is
+  /// null.
   std::unique_ptr<llvm::MemoryBuffer> load(llvm::StringRef key);
 
-  /// Keeps an object; readers see the whole entry or none.
+  /// Stores an object; readers see the whole entry or none.
   void store(llvm::StringRef key, llvm::StringRef object);
 
-  /// Removes what was used longest ago until the folder is within the limit.
-  /// To be called after a batch of stores.
+  /// Removes the least recently used entries until the folder is within the
+  /// limit. Call it after a batch of stores.
   void trim();
 
   unsigned hits() const { return found; }

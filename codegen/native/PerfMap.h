@@ -12,8 +12,8 @@
 
 namespace fovea::codegen {
 
-/// Appends each function to the map as it is linked. Without a place to
-/// write, nothing is written.
+/// Appends each function to the map when it is linked. Without a writable
+/// place, writes nothing.
 class PerfMap : public llvm::orc::ObjectLinkingLayer::Plugin {
 public:
   void modifyPassConfig(llvm::orc::MaterializationResponsibility &,

@@ -1,9 +1,9 @@
 //===- SealProgram.cpp - a program that knows whether it is whole ---------===//
 //
-// Where bytes lie in memory stays, where they lie in the file changes: first
-// what the loader reads and writes (names, relocations, data), then code, then
-// constants, then weights. So a file that is cut still starts, and says so,
-// unless hardly anything is left of it.
+// Memory addresses stay, but file offsets change: first the data of the loader
+// (names, relocations, data), then code, then constants, then weights. So a
+// truncated file still starts and reports it, unless hardly anything is left of
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,15 +23,15 @@ namespace {
 
 constexpr uint64_t pageSize = 4096;
 
-/// Takes apart one file, and puts it together again.
+/// Parses one file, and reassembles it.
 class Layout {
 public:
   explicit Layout(std::string &file) : file(file) {}
 
-  /// False: this is no file that can be laid out.
+  /// Returns false if the file cannot be laid out.
   bool read();
   void write();
-  /// Where the section of weights and description lies in the file.
+  /// The offset of the section with weights and description in the file.
   std::pair<uint64_t, uint64_t> largeData() const;
 
 private:
@@ -95,9 +95,9 @@ bool Layout::read() {
   return true;
 }
 
-/// Cuts the first piece where the constants begin, of which the loader needs
-/// none. Their header takes the place of one that notes have, which nothing
-/// needs to run.
+/// Cuts the first segment where the constants begin, none of which the loader
+/// needs. Their header replaces that of the notes, which nothing needs at run
+/// time.
 void Layout::splitConstants() {
   Elf64_Phdr &first = pieces[0].header;
   auto notes = llvm::find_if(
@@ -136,7 +136,7 @@ void Layout::splitConstants() {
   pieces.insert(pieces.begin() + 1, {second, 0});
 }
 
-/// What the loader needs, code, constants, weights.
+/// The loader's data, code, constants, weights.
 int Layout::orderOf(const Elf64_Phdr &header, bool isFirst) {
   return isFirst                        ? 0
          : (header.p_flags & PF_W) != 0 ? 1
@@ -144,7 +144,7 @@ int Layout::orderOf(const Elf64_Phdr &header, bool isFirst) {
                                         : 3;
 }
 
-/// Where the byte at an address lies in the new file; 0 where nothing does.
+/// Returns the new file offset of the byte at an address; 0 if there is none.
 uint64_t Layout::placeOf(uint64_t address) const {
   for (const Piece &piece : pieces)
     if (address >= piece.header.p_vaddr &&
@@ -166,7 +166,7 @@ void Layout::write() {
   });
   std::string result;
   for (Piece *piece : order) {
-    // The place and the address are the same within a page.
+    // Offset and address are congruent modulo the page size.
     piece->place = llvm::alignDown(result.size(), pageSize) +
                    piece->header.p_vaddr % pageSize;
     if (piece->place < result.size())

@@ -1,8 +1,8 @@
 //===- SealProgram.h - a program that knows whether it is whole -----------===//
 //
-// The last step of a program (runtime/model/ProgramSeal.h): what is needed to
-// start is moved to the first pages of the file, and its size and checksum are
-// written into it.
+// The last step of a program (runtime/model/ProgramSeal.h): moves startup
+// data to the first pages of the file, and writes its size and checksum into
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +13,8 @@
 
 namespace fovea::codegen {
 
-/// Seals the bytes of an executable. What is no ELF file of 64 bits in little
-/// endian, or has no seal, stays as it is.
+/// Seals the bytes of an executable. Anything but a little-endian 64-bit ELF
+/// file with a seal stays unchanged.
 void sealProgram(std::string &file);
 
 } // namespace fovea::codegen

@@ -1,7 +1,7 @@
 //===- Split.cpp - one kernel module becomes several ----------------------===//
 //
-// Names first, callees before callers, because the text of a caller holds the
-// names of what it calls. Then the functions are dealt out in order.
+// Assigns names first, callees before callers, because the text of a caller
+// contains its callees' names. Then distributes the functions in order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +12,8 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/xxhash.h"
+
+#include <set>
 
 using namespace mlir;
 
@@ -30,9 +32,9 @@ class Splitter {
 public:
   explicit Splitter(ModuleOp module) : module(module) {}
 
-  /// Reads the functions; false if the module stays as it is.
+  /// Reads the functions; returns false if the module stays unchanged.
   bool read();
-  /// Gives private functions their names and drops copies.
+  /// Names private functions and drops duplicates.
   void rename();
   std::vector<OwningOpRef<ModuleOp>> deal(unsigned size);
 
@@ -51,7 +53,7 @@ private:
 
 } // namespace
 
-/// Whether an op can name a function: most are spared a look at attributes.
+/// Returns whether an op can name a function: skips the attributes of most ops.
 static bool namesSymbols(Operation *op) {
   return isa<SymbolUserOpInterface>(op);
 }
@@ -110,11 +112,11 @@ bool Splitter::sortCalleesFirst() {
 
 namespace {
 
-/// Hashes functions by what they say, the same in every process. Their text
-/// would do; printing it takes ten times as long.
+/// Hashes functions by content, the same in every process. Hashing their text
+/// would do, but printing takes ten times as long.
 class Hasher {
 public:
-  uint64_t hash(func::FuncOp function) {
+  uint64_t hash(Operation *function) {
     numbers.clear();
     words.clear();
     function->walk<WalkOrder::PreOrder>([&](Operation *op) { add(op); });
@@ -124,7 +126,8 @@ public:
   }
 
 private:
-  /// The hash of what an attribute or a type is printed as; most are met often.
+  /// The hash of the printed form of an attribute or a type, cached because
+  /// most are frequent.
   template <typename T> uint64_t textHash(T value) {
     auto [found, isNew] = texts.try_emplace(value.getAsOpaquePointer(), 0);
     if (isNew) {
@@ -151,7 +154,8 @@ private:
       words.push_back(textHash(result.getType()));
       words.push_back(numberOf(result.getAsOpaquePointer()));
     }
-    // Where a block begins, and how many ops it has: the walk does not say.
+    // The start and the number of ops of a block, which the walk does not
+    // report.
     for (Region &region : op->getRegions()) {
       words.push_back(region.getBlocks().size());
       for (Block &block : region) {
@@ -180,7 +184,7 @@ void Splitter::rename() {
   Hasher hasher;
   for (size_t index : order) {
     Kernel &kernel = kernels[index];
-    // A caller comes after what it calls: all names that it uses are final.
+    // A caller comes after its callees: all names that it uses are final.
     AttrTypeReplacer replacer;
     replacer.addReplacement(
         [&](FlatSymbolRefAttr symbol) -> std::optional<Attribute> {
@@ -212,7 +216,8 @@ void Splitter::rename() {
   }
 }
 
-/// Moves functions into a part, and declares there what they use of others.
+/// Moves functions into a part, and declares the functions of other parts that
+/// they use.
 void Splitter::addWithDeclarations(OwningOpRef<ModuleOp> &part,
                                    ArrayRef<size_t> members) {
   OpBuilder builder = OpBuilder::atBlockEnd(part->getBody());
@@ -249,7 +254,7 @@ std::vector<OwningOpRef<ModuleOp>> Splitter::deal(unsigned size) {
     declarations[kernel.function.getName()] = declared;
     parts.back().push_back(i);
     ops += kernel.ops;
-    // A part ends where the text says so, or when it is too large.
+    // A part ends where the text decides, or when it is too large.
     bool isCut = ops * 2 >= size && kernel.hash % 4 == 0;
     if (isCut || ops >= size * 2) {
       parts.emplace_back();
@@ -270,6 +275,36 @@ std::vector<OwningOpRef<ModuleOp>> Splitter::deal(unsigned size) {
     if (!kernel.isCopy)
       declarations[kernel.function.getName()].erase();
   return modules;
+}
+
+static uint64_t hashOf(const std::vector<uint64_t> &words) {
+  return llvm::xxh3_64bits(
+      ArrayRef(reinterpret_cast<const uint8_t *>(words.data()),
+               words.size() * sizeof(uint64_t)));
+}
+
+ModuleHashes
+fovea::codegen::hashModule(ModuleOp module,
+                           llvm::function_ref<bool(StringRef)> isHost) {
+  Hasher hasher;
+  std::vector<uint64_t> host;
+  std::set<uint64_t> kernels;
+  auto anonymous = StringAttr::get(module.getContext(), "kernel");
+  for (Operation &op : *module.getBody()) {
+    auto function = dyn_cast<FunctionOpInterface>(op);
+    if (!function || function.isExternal())
+      continue;
+    StringAttr name = function.getNameAttr();
+    function.setName(anonymous);
+    uint64_t hash = hasher.hash(function);
+    function.setName(name);
+    if (isHost(name))
+      host.push_back(hash);
+    else
+      kernels.insert(hash);
+  }
+  return {kernels.size(), hashOf({kernels.begin(), kernels.end()}),
+          hashOf(host)};
 }
 
 std::vector<OwningOpRef<ModuleOp>>

@@ -1,7 +1,7 @@
 //===- Split.h - one kernel module becomes several ------------*- C++ -*-===//
 //
-// Kernels that are equal are compiled once, and kernels that do not change are
-// found in the cache again when others do.
+// Compiles equal kernels once, and keeps unchanged kernels in the cache when
+// others change.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,22 +15,38 @@
 
 namespace fovea::codegen {
 
-/// Cuts a kernel module into modules of about `size` ops, in the order of its
-/// functions; they are to be compiled, or linked, together.
+/// Splits a kernel module into modules of about `size` ops, in the order of its
+/// functions; compile, or link, them together.
 ///
 /// A private function gets a name that ends in a hash of its text, without its
-/// old name's trailing number, and linkage `weak_odr`: of functions with equal
-/// text one remains, here and between modules that were split apart. Public
-/// functions keep their names. Where a part ends depends on the text near it
-/// alone, so that a changed kernel changes few parts.
+/// old name's trailing number, and linkage `weak_odr`: among functions with
+/// equal text one remains, here and between separately split modules. Public
+/// functions keep their names. Where a part ends depends only on nearby text,
+/// so that a changed kernel changes few parts.
 ///
-/// A function is inlined into callers of its own part only: what must be
-/// inlined is the emitter's to inline.
+/// A function is inlined only into callers in its own part: the emitter must do
+/// mandatory inlining.
 ///
-/// A module that has more than functions, or functions that call each other in
-/// a circle, stays as it is.
+/// A module with other ops than functions, or with cyclic calls, stays
+/// unchanged.
 std::vector<mlir::OwningOpRef<mlir::ModuleOp>>
 splitModule(mlir::OwningOpRef<mlir::ModuleOp> module, unsigned size = 1000);
+
+/// Hashes of a kernel module's functions, equal in every process. Locations
+/// and the names of the functions do not count, but the names of callees do.
+struct ModuleHashes {
+  /// The number of different kernels, and a hash over all of them in any order.
+  size_t numKernels = 0;
+  uint64_t kernels = 0;
+  /// A hash over the functions that run programs.
+  uint64_t host = 0;
+};
+
+/// Hashes a module in which `isHost` tells the functions that run programs from
+/// kernels.
+ModuleHashes
+hashModule(mlir::ModuleOp module,
+           llvm::function_ref<bool(llvm::StringRef symbol)> isHost);
 
 } // namespace fovea::codegen
 

@@ -1,12 +1,13 @@
 //===- Target.cpp - finds the CPU and makes its code generator ------------===//
 //
-// The width and number of vectors follow from the architecture and the features
-// alone. Widths are a promise to the emitters of kernels: Emit.cpp tells LLVM
-// to keep them.
+// The width and number of vectors follow from the architecture and the
+// features alone. Kernel emitters rely on the width: Emit.cpp makes LLVM keep
+// it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/native/Target.h"
+#include "runtime/model/Cpu.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <mutex>
 
+using namespace fovea;
 using namespace fovea::codegen;
 
 static constexpr llvm::StringLiteral level3[] = {
@@ -24,7 +26,7 @@ static constexpr llvm::StringLiteral level3[] = {
 static constexpr llvm::StringLiteral level4[] = {
     "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"};
 static constexpr llvm::StringLiteral neon[] = {"fp-armv8", "neon"};
-/// What all browsers have had since 2023.
+/// Supported by all browsers since 2023.
 static constexpr llvm::StringLiteral browser[] = {
     "bulk-memory",         "bulk-memory-opt", "mutable-globals",
     "nontrapping-fptoint", "sign-ext",        "simd128"};
@@ -65,11 +67,30 @@ static void findVectors(Target &target) {
   target.vectorRegisters = hasLevel4 || isAArch64 ? 32 : 16;
 }
 
-/// The features of this process's CPU, sorted, absent ones with a minus.
+/// The name of this process's CPU; the most general one with AVX2 if
+/// FOVEA_CPU_FEATURES hides the rest.
+static std::string hostCpu() {
+  return runtime::hidesBeyondAvx2() ? "x86-64-v3"
+                                    : llvm::sys::getHostCPUName().str();
+}
+
+/// Returns whether FOVEA_CPU_FEATURES hides a feature: AVX-512 and later.
+static bool isHidden(llvm::StringRef feature) {
+  static constexpr llvm::StringLiteral later[] = {"amx", "gfni", "vaes",
+                                                  "vpclmulqdq"};
+  auto begins = [&](llvm::StringRef name) { return feature.starts_with(name); };
+  return runtime::hidesBeyondAvx2() &&
+         (llvm::any_of(later, begins) ||
+          (begins("avx") && feature != "avx" && feature != "avx2"));
+}
+
+/// The features of this process's CPU, sorted; absent and hidden ones have a
+/// minus.
 static std::string hostFeatures() {
   std::vector<std::string> features;
-  for (const auto &feature : llvm::sys::getHostCPUFeatures())
-    features.push_back((feature.second ? "+" : "-") + feature.first().str());
+  for (const auto &[feature, isPresent] : llvm::sys::getHostCPUFeatures())
+    features.push_back((isPresent && !isHidden(feature) ? "+" : "-") +
+                       feature.str());
   llvm::sort(features, [](const std::string &lhs, const std::string &rhs) {
     return llvm::StringRef(lhs).drop_front() <
            llvm::StringRef(rhs).drop_front();
@@ -80,7 +101,7 @@ static std::string hostFeatures() {
 Target Target::host() {
   Target target;
   target.triple = llvm::sys::getProcessTriple();
-  target.cpu = llvm::sys::getHostCPUName().str();
+  target.cpu = hostCpu();
   target.features = hostFeatures();
   findVectors(target);
   return target;
@@ -106,6 +127,8 @@ fovea::codegen::unknownTarget(llvm::StringRef name,
 }
 
 llvm::Expected<Target> Target::parse(llvm::StringRef name) {
+  if (runtime::Status status = runtime::checkCpu(""); status.failed())
+    return llvm::createStringError(status.getMessage());
   Target target = host();
   bool isX86 = llvm::Triple(target.triple).getArch() == llvm::Triple::x86_64;
   if (name == "native") {
@@ -176,7 +199,7 @@ llvm::Error Target::checkRunsHere() const {
     if (feature.consume_front("+") && !has(here, feature))
       return llvm::createStringError("code for '" + cpu + "' needs '" +
                                      feature + "', which this CPU ('" +
-                                     llvm::sys::getHostCPUName() + "') lacks");
+                                     hostCpu() + "') lacks");
   return llvm::Error::success();
 }
 
@@ -195,11 +218,11 @@ Target::createMachine(llvm::CodeGenOptLevel level) const {
   if (!backend)
     return llvm::createStringError(message);
   llvm::TargetOptions options;
-  // Elsewhere the innermost loop of matrix products takes up to 4 % more time,
-  // depending on what code happens to stand before it.
+  // Otherwise the innermost loop of matrix products takes up to 4 % more time,
+  // depending on the code before it.
   if (!parsed.isNVPTX())
     options.LoopAlignment = 64;
-  // A product and a sum are one FMA only where a kernel says so.
+  // A product and a sum form one FMA only if a kernel says so.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
       parsed, cpu, features, options,

@@ -1,8 +1,8 @@
 //===- EmitScan.cpp - recurrences over the rows that still run ------------===//
 //
 // The outermost loop over a length numbers its rows by rank: the examples by
-// falling length, so that those which have a step t are the first. A loop
-// inside another keeps its rows and passes over those that have ended.
+// decreasing length, so that those with a step t come first. A nested loop
+// keeps its rows and skips those that have ended.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,8 +55,8 @@ void LaunchEmitter::emitStart(ScanOp op) {
   });
 }
 
-/// The next values of the carries and the rows of this step, where they do not
-/// lie there already.
+/// The next values of the carries and the rows of this step, unless they are
+/// written in place.
 void LaunchEmitter::emitCommit(ScanOp op) {
   Block &body = op.getBody().front();
   Operation *yield = body.getTerminator();
@@ -100,7 +100,7 @@ void LaunchEmitter::emitCommit(ScanOp op) {
 void LaunchEmitter::emitEnd(ScanOp op) {
   const Loop &loop = storage.loopOf(op);
   auto copyCarries = [&](KernelBuilder &kernel, const Place &to, Place from) {
-    // Where a carry is the row of the step before, that is now the last row.
+    // If a carry is the previous step's row, that is now the last row.
     BodyEmitter values(kernel, storage, from, 0);
     from.steps[op.getLoopIndex()] =
         op.getReverse()

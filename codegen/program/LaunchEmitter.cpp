@@ -32,7 +32,7 @@ LogicalResult LaunchEmitter::emitProgram() {
   return success();
 }
 
-/// A function on a frame, which `main` goes on in.
+/// A function on a frame, in which `main` continues.
 void LaunchEmitter::beginFunction(StringRef name) {
   main.setInsertionPointToEnd(module.getBody());
   auto function = main.create<func::FuncOp>(
@@ -45,12 +45,24 @@ void LaunchEmitter::beginFunction(StringRef name) {
 LogicalResult LaunchEmitter::emitBlock(Block &block) {
   bool isTop = isa<ProgramOp>(block.getParentOp());
   for (Operation &op : block) {
+    if (isTop && marksSteps)
+      emitStep(op);
     if (isTop)
       emitPacking(op, /*ofParameters=*/false);
     if (failed(emitOp(op)))
       return failure();
   }
   return success();
+}
+
+/// Tells the number that StorageMap gives the step.
+void LaunchEmitter::emitStep(Operation &op) {
+  auto kernel = dyn_cast<KernelOp>(op);
+  if (kernel && kernel.getBody().front().without_terminator().empty())
+    return;
+  main.setLoc(op.getLoc());
+  main.create<func::CallOp>(stepName, TypeRange(),
+                            ValueRange{frame, main.number(++step)});
 }
 
 void LaunchEmitter::emitKernel(KernelOp kernel) {
@@ -88,7 +100,7 @@ void LaunchEmitter::emitRows(ArrayRef<ComputeOp> members) {
 LogicalResult LaunchEmitter::emitOp(Operation &op) {
   main.setLoc(op.getLoc());
   if (hasUnits(op) && !unitsOf(&op))
-    return op.emitOpError() << "does not say what its units are";
+    return op.emitOpError() << "does not define its units";
   if (auto compute = dyn_cast<ComputeOp>(op)) {
     if (auto product = rowsProductOf(compute))
       emitProduct(compute, *product);
@@ -121,7 +133,7 @@ LogicalResult LaunchEmitter::emitOp(Operation &op) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// The name of an equation as a symbol that tools like.
+/// The name of an equation as a symbol that tools accept.
 static std::string symbolOf(StringRef text) {
   std::string result;
   for (char c : text)
@@ -232,7 +244,7 @@ void LaunchEmitter::emitCompute(ArrayRef<ComputeOp> ops, Units units) {
   ComputeOp op = ops.front();
   SmallVector<Operation *> together(ops.begin(), ops.end());
   std::string name = joinedLabels(together);
-  // Of what the batch has once.
+  // For what the batch has once.
   auto launchUnits = [&](int64_t count, auto body) {
     launch(op, name, main.number(count),
            [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
@@ -260,7 +272,7 @@ void LaunchEmitter::emitCompute(ArrayRef<ComputeOp> ops, Units units) {
     });
     break;
   case Units::ranges: {
-    // Some vectors make a unit.
+    // Some vectors form a unit.
     int64_t chunk = 8 * lanes, size = extentOf(op.getNumParallel() - 1);
     launchUnits(llvm::divideCeil(size, chunk),
                 [&](KernelBuilder &kernel, ComputeEmitter &emitter,
@@ -341,7 +353,7 @@ void LaunchEmitter::emitConcat(ConcatOp op) {
          });
 }
 
-/// The row goes into the array, which lies where it lay.
+/// The row goes into the array, in place.
 void LaunchEmitter::emitAppend(AppendOp op) {
   auto emitRow = [&](KernelBuilder &kernel, const Place &place) {
     APInt number;
@@ -363,7 +375,7 @@ void LaunchEmitter::emitAppend(AppendOp op) {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// The whole array, as it lies at two places.
+/// Copies the whole array between its two places.
 void LaunchEmitter::copyAll(KernelBuilder &kernel, const Place &to,
                             const Storage &target, const Place &from,
                             const Storage &source) {

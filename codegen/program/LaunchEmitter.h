@@ -1,9 +1,9 @@
 //===- LaunchEmitter.h - the steps of a program and their kernels ---------===//
 //
-// Private to the emitters of back ends. The function of the program runs its
-// ops in order: loops as loops, everything else as a kernel over independent
-// work units. Here is what all machines do alike; how a kernel is launched,
-// and what a matrix product is, each says itself.
+// Private to the back ends' emitters. The function of the program runs its ops
+// in order: loops as loops, everything else as a kernel over independent work
+// units. This is the machine-independent part; each machine defines how to
+// launch a kernel and compute a matrix product.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,16 +27,16 @@ protected:
   LaunchEmitter(attn::ProgramOp program, mlir::ModuleOp module,
                 const EmitOptions &options, unsigned lanes);
 
-  /// What a kernel does with the work units `first` .. `last`-1.
+  /// A kernel's function for the work units `first` .. `last`-1.
   using KernelBody = llvm::function_ref<void(
       KernelBuilder &, mlir::Value frame, mlir::Value first, mlir::Value last)>;
-  /// How many units there are; a thread of a CPU takes `atOnce` at least (null:
-  /// 1). A unit that is large is work for more threads of a GPU.
+  /// The number of units; a CPU thread takes `atOnce` at least (null: 1). More
+  /// GPU threads share a large unit.
   struct Work {
     mlir::Value units;
     mlir::Value atOnce = nullptr;
     bool isLarge = false;
-    /// It reads nothing that the step of a loop computes.
+    /// It reads no result of a loop's step.
     bool needsNothing = false;
   };
 
@@ -49,15 +49,15 @@ protected:
   virtual void emitProduct(attn::ComputeOp op, attn::RowsProduct product) = 0;
   virtual void emitBatchedProduct(attn::ComputeOp op,
                                   attn::ExampleProduct product) = 0;
-  /// A sum whose place a condition finds, where the machine does it otherwise
-  /// than an equation; false: it does not.
+  /// A scatter that the machine computes in its own way; returns false if it
+  /// uses the general equation.
   virtual bool emitScatter(attn::ComputeOp op) { return false; }
   virtual void emitStrips(attn::KernelOp kernel) = 0;
   virtual void emitColumns(attn::KernelOp kernel) = 0;
-  /// Is told of a loop, once all that it launches is.
+  /// Called for a loop, after all its launches.
   virtual void noteLoop(attn::ScanOp op, mlir::scf::ForOp loop) {}
-  /// Packs the weights of the products in `op`, which stands in no loop: those
-  /// that are kept from run to run, or the others.
+  /// Packs the weights of the products in `op`, outside of loops: those that
+  /// persist from run to run, or the others.
   virtual void emitPacking(mlir::Operation &op, bool ofParameters) {}
 
   //===--------------------------------------------------------------------===//
@@ -69,8 +69,9 @@ protected:
   void beginFunction(llvm::StringRef name);
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOp(mlir::Operation &op);
+  void emitStep(mlir::Operation &op);
   void emitKernel(attn::KernelOp kernel);
-  /// One equation, or several sums that one loop computes.
+  /// One equation, or several sums in one loop.
   void emitCompute(llvm::ArrayRef<attn::ComputeOp> ops, attn::Units units);
   void emitAllRows(llvm::ArrayRef<attn::ComputeOp> ops, llvm::StringRef name);
   /// The equations of each example, one after the other.
@@ -96,21 +97,21 @@ protected:
   void emitZeros(attn::ComputeOp op, mlir::Value rows,
                  attn::RowsProduct product);
   mlir::Value termsOf(attn::RowsProduct product);
-  /// What a kernel of a product finds in the frame.
+  /// A product kernel's inputs in the frame.
   struct ProductSize {
     mlir::Value rows; // of the result, ahead of the kernel
     int rowsSlot, termsSlot;
     const Storage *rowList; // null: its rows are consecutive
   };
-  /// All that goes ahead of the multiplication itself.
+  /// Everything before the multiplication itself.
   ProductSize beginProduct(attn::ComputeOp op, attn::RowsProduct product);
 
-  /// A product of each example is a work unit at every place of its outer
-  /// indices that are numbers: so many of an example.
+  /// A product of each example is a work unit at every place of its constant
+  /// outer indices: so many per example.
   static int64_t placesOf(attn::ComputeOp op,
                           const attn::ExampleProduct &product);
-  /// Calls `body` for the products of place `number` of an example: one, or,
-  /// where lengths are outer indices too, one for each of their places.
+  /// Calls `body` for the products of place `number` of an example: one, or, if
+  /// lengths are outer indices too, one for each of their places.
   void forProducts(KernelBuilder &kernel, attn::ComputeOp op,
                    const attn::ExampleProduct &product, const Place &place,
                    mlir::Value number,
@@ -120,7 +121,7 @@ protected:
   // Launches
   //===--------------------------------------------------------------------===//
 
-  /// The names of equations that are one kernel.
+  /// The names of the equations in one kernel.
   static std::string joinedLabels(llvm::ArrayRef<mlir::Operation *> ops);
   /// The last kernel computes all of these.
   void noteOthers(llvm::ArrayRef<mlir::Operation *> ops);
@@ -128,19 +129,19 @@ protected:
   mlir::func::FuncOp beginKernel(KernelBuilder &kernel, mlir::Operation *op,
                                  llvm::StringRef name,
                                  llvm::ArrayRef<mlir::Type> arguments);
-  /// A kernel of its own: `body` gets the builder, the frame and the range, of
-  /// at least `atOnce` units.
+  /// A separate kernel: `body` gets the builder, the frame and the range, of at
+  /// least `atOnce` units.
   void launch(mlir::Operation *op, llvm::StringRef name, mlir::Value units,
               KernelBody body, mlir::Value atOnce = nullptr) {
     emitLaunch(op, name, {.units = units, .atOnce = atOnce}, body);
   }
-  /// A kernel whose work units are the examples that take part, the rows of
-  /// the loops around `op`.
+  /// A kernel whose work units are the participating examples, the rows of the
+  /// loops around `op`.
   void
   launchRows(mlir::Operation *op, llvm::StringRef name,
              llvm::function_ref<void(KernelBuilder &, const Place &)> body);
   /// The place of row `row` in the loops around `op`; calls `body`, or `ended`
-  /// where the example has ended in an inner one.
+  /// if the example has ended in an inner one.
   void forRow(KernelBuilder &kernel, mlir::Operation *op, mlir::Value frame,
               mlir::Value row, llvm::function_ref<void(const Place &)> body,
               llvm::function_ref<void(const Place &)> ended = nullptr);
@@ -158,12 +159,15 @@ protected:
   mlir::Type real;
   StorageMap storage;
   std::vector<KernelNote> *notes;
+  /// Whether the function of the program calls `fovea_step`, and the last one.
+  bool marksSteps = false;
+  int64_t step = 0;
   unsigned lanes;
   KernelBuilder main;
   mlir::Value frame; // of the function of the program
   llvm::SmallVector<attn::StepOp> steps;
   unsigned numKernels = 0;
-  /// What the last kernel is part of.
+  /// The origin of the last kernel.
   mlir::Operation *launched = nullptr;
 };
 

@@ -1,8 +1,8 @@
 //===- ProductRows.cpp - the rows of a matrix product ---------------------===//
 //
-// What every machine needs beside the multiplication itself: how many rows and
-// terms there are, where rows lie that are not consecutive, which are zero, and
-// which products an example has.
+// The machine-independent parts of products: the numbers of rows and terms,
+// the addresses of scattered rows, zero rows, and the products of an
+// example.
 //
 //===----------------------------------------------------------------------===//
 
@@ -91,9 +91,9 @@ void LaunchEmitter::forProducts(
   overLengths();
 }
 
-/// A row for examples of which the left side has none and which the condition
-/// of the op sets to zero: the weights, packed or not, since memory must be
-/// there.
+/// A placeholder row for examples without a row on the left side, whose result
+/// the op's condition sets to zero: the weights, packed or not, because the
+/// memory must exist.
 static Value readableRow(KernelBuilder &kernel, Value frame, Type real,
                          const Storage &left, const Storage &packed,
                          int64_t leftFirst) {
@@ -107,8 +107,8 @@ static Value readableRow(KernelBuilder &kernel, Value frame, Type real,
                     kernel.number(leftFirst));
 }
 
-/// Where a row of the left side of a product lies in the example at hand, in
-/// elements of the array that it is a row of.
+/// The position of a row of a product's left side in the current example, in
+/// elements of its array.
 Value LaunchEmitter::rowOfLeft(KernelBuilder &kernel, const Place &place,
                                ComputeOp op, Value row) {
   RowsProduct product = *rowsProductOf(op);
@@ -142,8 +142,8 @@ Value LaunchEmitter::rowOfLeft(KernelBuilder &kernel, const Place &place,
       readableRow(kernel, place.frame, real, left, weights, product.leftFirst));
 }
 
-/// Where the rows of the left side lie, of every example that takes part. One
-/// that has ended in an inner loop has none; the first of all is there.
+/// The addresses of the left side's rows, for every participating example. One
+/// that has ended in an inner loop has none and uses the first.
 void LaunchEmitter::emitRowList(ComputeOp op, const Storage &list) {
   auto fill = [&](KernelBuilder &kernel, const Place &place,
                   llvm::function_ref<Value(Value)> entry) {
@@ -175,7 +175,7 @@ void LaunchEmitter::emitRowList(ComputeOp op, const Storage &list) {
              });
 }
 
-/// The columns of the result that the product does not give.
+/// The columns of the result outside the product.
 void LaunchEmitter::emitZeros(ComputeOp op, Value rows, RowsProduct product) {
   if (product.columns() == product.width)
     return;
@@ -199,7 +199,7 @@ void LaunchEmitter::emitZeros(ComputeOp op, Value rows, RowsProduct product) {
          });
 }
 
-/// Whether the condition of a product says that the rows at hand are zero.
+/// Returns whether the condition of a product makes the current rows zero.
 Value LaunchEmitter::isExcluded(KernelBuilder &kernel, const Place &place,
                                 ComputeOp op) {
   BodyEmitter values(kernel, storage, place, 0);

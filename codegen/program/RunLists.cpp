@@ -1,8 +1,8 @@
 //===- RunLists.cpp - where the runs of a convolution lie -----------------===//
 //
-// A list says of every row of a gathered factor where its runs are, or that
-// one is 0: padding, places between strides, what a condition leaves out. The
-// list is filled from the body itself, so any place will do.
+// A list has the address of every run of every row of a gathered factor, or
+// marks it as 0: padding, places between strides, excluded places. The list is
+// computed from the body itself, so any addressing works.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +13,8 @@ using namespace fovea;
 using namespace fovea::attn;
 using namespace fovea::codegen;
 
-/// So many runs of a row are found without a loop, so that they share what they
-/// have in common.
+/// Runs of a row that are computed without a loop, so that they share common
+/// subexpressions.
 static constexpr int64_t runsAtOnce = 32;
 /// Parts in which the rows of an example are listed.
 static constexpr int64_t partsOfRows = 4;
@@ -36,10 +36,10 @@ struct RunList {
 };
 } // namespace
 
-/// Where the run at `indices` lies.
+/// The position of the run at `indices`.
 Value RunList::entry() {
   BodyEmitter values(b, storage, place, 0);
-  // What is only there where the condition holds is read only there.
+  // Values that exist only under the condition are read only there.
   bool readsPlaces =
       llvm::any_of(product.gathered.getIndices(), [](Value index) {
         SmallVector<Value> list = {index};

@@ -1,8 +1,8 @@
 //===- ShareKernels.cpp - kernels that differ in their places -------------===//
 //
-// Twelve layers are twelve times the same kernels on other arrays, and LLVM
-// would compile each of them. The place of an array is in a slot of the frame
-// whose number is a constant of the kernel; here the numbers move to the
+// Twelve layers have twelve copies of the same kernels for other arrays,
+// and LLVM would compile each. The address of an array is in a frame slot
+// whose number is a constant of the kernel. This moves the numbers to the
 // launch.
 //
 //===----------------------------------------------------------------------===//
@@ -46,8 +46,8 @@ static std::optional<int64_t> slotOf(LLVM::LoadOp load, Value frame) {
   return number.getSExtValue();
 }
 
-/// Finds what a kernel reads of its frame. False when that is not all that it
-/// does with it.
+/// Finds the slots that a kernel reads. Returns false if it uses its frame in
+/// another way.
 static bool findReads(Launch &launch) {
   Value frame = launch.kernel.getArgument(0);
   size_t uses = 0;
@@ -113,7 +113,7 @@ static void rewriteKernel(Launch &launch) {
     OpBuilder b(load);
     load.getAddrMutable().assign(slotAt(b, load.getLoc(), list, number));
   }
-  // A constant that is left over would tell kernels apart.
+  // A leftover constant would make kernels differ.
   for (Operation *place : places) {
     if (!place->use_empty())
       continue;
@@ -124,8 +124,8 @@ static void rewriteKernel(Launch &launch) {
   }
 }
 
-/// A name without the numbers of layers, so that equal kernels have one name
-/// when splitModule has taken off the number at its end.
+/// The name without layer numbers, so that equal kernels have one name after
+/// splitModule removes the trailing number.
 static std::string nameOf(func::FuncOp kernel,
                           const llvm::StringMap<func::FuncOp> &functions) {
   std::string name;

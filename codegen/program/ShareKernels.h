@@ -7,18 +7,18 @@
 
 namespace fovea::codegen {
 
-/// Lets the kernels of a program find the slots of the frame that they read in
-/// a list of their own, which is filled ahead of each launch. The kernels of
-/// the layers of a model, which differ in these slots alone, become equal, and
-/// are private: splitModule keeps one of them (codegen/native/Split.h).
+/// Makes the kernels of a program read their frame slots through a list, which
+/// is filled before each launch. The kernels of a model's layers, which differ
+/// only in these slots, become equal and private: splitModule keeps one of them
+/// (codegen/native/Split.h).
 ///
 /// With `keepsNames` kernels stay apart, and public.
 ///
-/// A kernel that does anything with its frame but read whole slots of known
-/// numbers stays as it is, public and under its name.
+/// A kernel that uses its frame for anything but reads of whole slots with
+/// constant numbers stays unchanged, public and under its name.
 void shareKernels(mlir::ModuleOp module, bool keepsNames = false);
 
-/// Makes `fovea-share-kernels`, the same as a pass, known to command lines.
+/// Registers `fovea-share-kernels`, the same as a pass, for command lines.
 void registerShareKernelsPass();
 
 } // namespace fovea::codegen

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace fovea::attn;
 using namespace fovea::codegen;
 
-/// The equations of the loop that begins with `op`; none where `op` is in that
+/// The equations of the loop that begins with `op`; none if `op` is in the loop
 /// of another one.
 static SmallVector<ComputeOp, 1> loopFrom(ComputeOp op) {
   auto kernel = cast<KernelOp>(op->getParentOp());
@@ -67,15 +67,15 @@ Value fovea::codegen::largestExtent(KernelBuilder &b, const StorageMap &storage,
   return b.slot(frame, storage.length(name).maximumSlot);
 }
 
-/// What a room makes of an extent.
+/// The capacity of a workspace along an extent.
 static Value padded(KernelBuilder &b, const RoomExtent &room, Value extent) {
   Value multiple = b.number(room.multiple);
   return b.add(b.mul(b.divUp(extent, multiple), multiple),
                b.number(room.extra));
 }
 
-/// The elements that a room has for the largest lengths of the batch, as
-/// StorageMap::addRooms writes them down.
+/// The elements of a workspace for the largest lengths of the batch, as
+/// StorageMap::addRooms defines them.
 Value StripFrame::roomSize(RoomAttr room) {
   Value size = b.number(room.getFixedCount());
   for (const RoomExtent &each : room.getExtents())
@@ -131,7 +131,7 @@ Value StripFrame::enter(Place at, Value unit, Value parts) {
   return part;
 }
 
-/// The indices of a member at a row; those that are run over are 0.
+/// The indices of a member at a row; iterated ones are 0.
 SmallVector<Index> StripFrame::indicesOf(const StripMember &member, Value row) {
   ComputeOp op = member.op;
   SmallVector<Index> indices(op.getNumIndices(), Index{b.number(0)});

@@ -1,9 +1,9 @@
 //===- Strips.h - kernels that compute a strip of rows at a time ----------===//
 //
-// What emitters have to know of a kernel in strips (`attn-form-strips` makes
-// it), and the rooms that it has (`attn-place-arrays`): some rows of every
-// array that the kernel keeps to itself, and, where a machine packs them, right
-// sides of products.
+// The emitters' view of a kernel in strips (`attn-form-strips` makes
+// it), and its workspace (`attn-place-arrays`): some rows of every
+// internal array, and, on machines that pack them, right sides of
+// products.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,29 +17,30 @@ namespace fovea::codegen {
 
 struct StripMember {
   attn::ComputeOp op;
-  /// Its indices that stand for the shared ones: those outside, then the row.
+  /// Its indices that correspond to the shared ones: those outside, then the
+  /// row.
   llvm::SmallVector<unsigned> shared;
-  /// Whether it adds up over the rows; otherwise it gives them.
+  /// Whether it sums over the rows; otherwise it has them.
   bool sumsRows = false;
   /// The product that it is; of one that sums, the rows are the terms.
   std::optional<attn::ExampleProduct> product;
-  /// Of a product: the room in which its right side is packed, if it is.
+  /// For a product: the workspace of its packed right side, if any.
   unsigned packed = 0;
-  /// What its loop computes, itself first; empty where that of a member before
-  /// it does.
+  /// The equations in its loop, itself first; empty if an earlier member's loop
+  /// computes it.
   llvm::SmallVector<attn::ComputeOp, 1> loop;
 };
 
 /// The equations of a kernel, in order.
 struct StripGroup {
   attn::KernelOp kernel;
-  /// The product with weights that the first member is: the rows are then those
-  /// of all examples, and nothing is outside of them.
+  /// The product with weights that is the first member: the rows are then those
+  /// of all examples, without outer indices.
   std::optional<attn::RowsProduct> weights;
   llvm::SmallVector<mlir::Attribute> outer; // the extents outside of the rows
   mlir::Attribute rows;
   std::vector<StripMember> members;
-  /// Arrays of which only strips are there, and their rooms.
+  /// Arrays of which only strips exist, and their workspace.
   struct Strip {
     mlir::Value array;
     unsigned room;
@@ -48,7 +49,7 @@ struct StripGroup {
   llvm::SmallVector<Strip> strips;
   llvm::SmallVector<attn::RoomAttr> rooms;
 
-  /// Whether the strips of an example may be computed at the same time.
+  /// Whether the strips of an example are independent.
   bool isDivisible() const {
     return llvm::none_of(members,
                          [](const StripMember &each) { return each.sumsRows; });
@@ -64,8 +65,8 @@ StripGroup stripsOf(attn::KernelOp kernel);
 mlir::Value largestExtent(KernelBuilder &b, const StorageMap &storage,
                           mlir::Value frame, mlir::Attribute extent);
 
-/// Where a kernel in strips stands: its rooms, the strips at hand, and what its
-/// products multiply there.
+/// The state of a kernel in strips: its workspace, the current strips, and the
+/// factors of its products.
 class StripFrame {
 public:
   StripFrame(KernelBuilder &b, const StorageMap &storage,
@@ -74,32 +75,32 @@ public:
         stripRows(attn::MachineAttr::of(group.kernel).getStripRows()) {}
 
 protected:
-  /// What a member multiplies.
+  /// The factors of a member.
   struct Operands {
     BodyEmitter::View a, b, c;
     mlir::Value m, n, k;
   };
 
-  /// The example and the indices outside that unit `unit` is of, where each
-  /// place of them has `parts` units; returns which of them it is.
+  /// The example and the outer indices of unit `unit`, if each place of them
+  /// has `parts` units; returns the part's number.
   mlir::Value enter(Place at, mlir::Value unit, mlir::Value parts);
-  /// The rooms, one by one from an address on.
+  /// The workspace buffers, consecutively from an address on.
   void findRooms(mlir::Value at);
   void setStrips(mlir::Value first);
-  /// Between rows of so many elements in a room.
+  /// The row pitch of so many elements in a workspace.
   mlir::Value strideIn(unsigned room, mlir::Value width);
   llvm::SmallVector<Index> indicesOf(const StripMember &member,
                                      mlir::Value row);
   Operands operandsOf(const StripMember &member, mlir::Value row);
-  /// Where an index of `size` places is that a band has beside the rows `first`
-  /// .. `last`: from, and to before.
+  /// The range of an index of `size` places that a band has beside the rows
+  /// `first` .. `last`: from, and to before.
   std::pair<mlir::Value, mlir::Value> inBand(const attn::Band &band,
                                              mlir::Value size,
                                              mlir::Value first,
                                              mlir::Value last);
-  /// Whether everyone who reads the product stays inside of its band.
+  /// Returns whether all readers of the product stay inside its band.
   bool isGuarded(const StripMember &member);
-  /// What a member computes at a row, where it is no product.
+  /// Computes a member at a row, if it is not a product.
   llvm::SmallVector<mlir::Value> placesOf(const StripMember &member,
                                           mlir::Value row);
   mlir::Value address(mlir::Value base, mlir::Value index) {

@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-/// The label of the adjoint of an array, null when the array has no name.
+/// The label of an array's adjoint; null if the array has no name.
 static StringAttr labelOf(Value array) {
   std::string label = labelFor("d ", array);
   return label.empty() ? StringAttr()

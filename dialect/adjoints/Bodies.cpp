@@ -75,7 +75,7 @@ SmallVector<Operation *> BodyAdjoint::sliceOf(Value value,
 
 Value BodyAdjoint::emit(OpBuilder &builder, IRMapping &values, Value value) {
   for (Operation *def : sliceOf(value, &values)) {
-    // What is inside a cloned region must not be found by later look-ups.
+    // Values inside a cloned region must not be found by later lookups.
     IRMapping local = values;
     def->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
@@ -154,7 +154,7 @@ FailureOr<Value> BodyAdjoint::build(OpBuilder &builder, IRMapping &values,
   return adjoints.lookup(read.getResult());
 }
 
-/// Whether a read finds an element, and need not give its default.
+/// Returns whether a read finds an element instead of its default.
 Value BodyAdjoint::finds(OpBuilder &builder, ReadOp other, IRMapping &values) {
   Location loc = other.getLoc();
   SmallVector<Value> indices;

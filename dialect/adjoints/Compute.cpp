@@ -2,8 +2,8 @@
 //
 // For each array that a body reads, one compute over the array's axes: the sum
 // over the indices that visit a place of (adjoint of the body's value) times
-// (derivative of the body with respect to the read). What a reducer adds to
-// the adjoint of its body's value stands in Reducers.cpp.
+// (derivative of the body with respect to the read). Reducers.cpp adds the
+// reducer's part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ using namespace fovea::attn;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One array that a read may find: the array itself or one of its cases.
+/// One array that a read may access: the array itself or one of its cases.
 struct Target {
   Value array;
   std::optional<unsigned> number;
@@ -60,7 +60,7 @@ private:
   ReducerAdjoint &reducer;
   Lengths lengths;
   IndexSolution solution;
-  /// Where index number i of the op stands in the new op, if it is not
+  /// The position of the op's index number i in the new op, if it is not
   /// determined.
   SmallVector<std::optional<unsigned>> summed;
 };
@@ -192,8 +192,8 @@ void ComputeAdjoint::requireEquations(OpBuilder &body, ComputeOp sum,
   }
 }
 
-/// A case is what a read finds where it is outside the array and no case
-/// before it holds. The array itself is read at places inside it.
+/// A case applies if the read is outside the array and no earlier case holds.
+/// The array itself is read at places inside it.
 void ComputeAdjoint::requireCase(OpBuilder &body, BodyAdjoint &scalars,
                                  IRMapping &values, ReadOp read, Target target,
                                  Conjunction &condition) {
@@ -204,7 +204,7 @@ void ComputeAdjoint::requireCase(OpBuilder &body, BodyAdjoint &scalars,
   auto pairsOf = [&](unsigned number) {
     return cast<ArrayAttr>((*read.getPlaces())[number]).getAsRange<ArrayAttr>();
   };
-  // One axis cannot stand at two numbers.
+  // One axis cannot be at two numbers.
   auto isExcluded = [&](unsigned number) {
     return llvm::any_of(pairsOf(number), [&](ArrayAttr pair) {
       return llvm::any_of(pairsOf(mine), [&](ArrayAttr own) {
@@ -239,9 +239,9 @@ void ComputeAdjoint::requireCase(OpBuilder &body, BodyAdjoint &scalars,
   exclude(inside.finish());
 }
 
-/// Everything under which the place takes part, the plainest first; what reads
-/// arrays is evaluated only where the conditions before it hold. Returns the
-/// values of the op's indices there.
+/// All conditions under which the place contributes, the simplest first;
+/// conditions that read arrays are evaluated only if the earlier ones hold.
+/// Returns the values of the op's indices there.
 SmallVector<Value> ComputeAdjoint::conditions(OpBuilder &body, ComputeOp sum,
                                               BodyAdjoint &scalars, ReadOp read,
                                               Target target,
@@ -251,7 +251,7 @@ SmallVector<Value> ComputeAdjoint::conditions(OpBuilder &body, ComputeOp sum,
   IRMapping values;
   values.map(op.getBody().getArguments(), at);
   for (const LinearIndex &form : solution.zero) {
-    // What is added on one side, what is subtracted on the other.
+    // One side is added, the other subtracted.
     LinearIndex sides[2];
     for (auto &[symbol, factor] : form.terms)
       sides[factor < 0].add(LinearIndex::of(symbol), std::abs(factor));
@@ -306,14 +306,15 @@ static SmallVector<IndexEquation> equationsOf(ReadOp read, Target target) {
   return equations;
 }
 
-/// Whether the body ends in a function whose derivative is one of its value.
+/// Returns whether the body ends in a function whose derivative depends on its
+/// value.
 static bool slopeFollowsFromValue(ComputeOp op) {
   return op.getReducer() == Reducer::none &&
          isa_and_present<math::ExpOp, math::TanhOp, math::SqrtOp, SigmoidOp>(
              op.getYielded().getDefiningOp());
 }
 
-/// Erases the indices that nobody reads after all.
+/// Erases unused indices.
 static void eraseDeadScalars(ComputeOp op) {
   for (Region &region : op->getRegions())
     if (!region.empty())
@@ -323,15 +324,15 @@ static void eraseDeadScalars(ComputeOp op) {
           scalar.erase();
 }
 
-/// An equation over the places of the target that reduces over those indices of
-/// the op that they leave open; `none` where there are none.
+/// An equation over the places of the target that reduces over the op's free
+/// indices; `none` if there are none.
 ComputeOp ComputeAdjoint::visits(ReadOp read, Target target, const Twine &label,
                                  Reducer reducer, Type elementType) {
   ArrayRef<Attribute> axes =
       cast<ArrayType>(target.array.getType()).getShape().getValue();
   solution = solveIndices(op, equationsOf(read, target), axes, lengths);
 
-  // An axis is called by the index that it determines, where that is clear.
+  // An axis has the name of the index that it determines, if that is unique.
   SmallVector<Attribute> names = axisNames(target.array);
   for (auto [i, value] : llvm::enumerate(solution.determined))
     if (value && value->divisor == 1)
@@ -378,7 +379,7 @@ FailureOr<Value> ComputeAdjoint::contribution(BodyAdjoint &scalars, ReadOp read,
   SmallVector<Value> at = place(body, sum);
   IRMapping values;
   values.map(op.getBody().getArguments(), at);
-  // tanh' = 1 - tanh^2: the value is there, its argument need not be kept.
+  // tanh' = 1 - tanh^2: it uses the value, so the argument need not be kept.
   if (slopeFollowsFromValue(op))
     values.map(op.getYielded(),
                ReadOp::create(body, loc, op.getResult(), at).getResult());
@@ -398,7 +399,7 @@ Value ComputeAdjoint::demand(BodyAdjoint &scalars, ReadOp read, Target target,
                              Value ofReader) {
   Location loc = op.getLoc();
   ComputeOp bits = visits(read, target, "", Reducer::any, builder.getI1Type());
-  // An element of its own is a body, which can be inlined; of several indices
+  // A separate element is a body, which can be inlined; with several indices
   // those count for which the condition holds.
   bool isReduced = bits.getReducer() != Reducer::none;
   Region &region = isReduced ? bits.getCondition() : bits.getBody();
@@ -424,8 +425,8 @@ Value ComputeAdjoint::demand(BodyAdjoint &scalars, ReadOp read, Target target,
     bits.getCondition().getBlocks().clear();
   }
   eraseDeadScalars(bits);
-  // What several places of indices have to say is only worth an array of its
-  // own where data decide it.
+  // Contributions of several index places justify a separate array only if data
+  // decide them.
   if (isEverywhere || (isReduced && !readsArrays(region))) {
     bits.erase();
     return {};

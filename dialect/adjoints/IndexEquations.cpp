@@ -52,8 +52,8 @@ void LinearIndex::substitute(IndexSymbol symbol, const LinearIndex &value) {
   add(value, factor);
 }
 
-/// Whether products of two such numbers, and sums of two of these, do not
-/// overflow.
+/// Returns whether products of two such numbers, and sums of two of these, do
+/// not overflow.
 static bool isSmall(int64_t number) {
   return number < (int64_t(1) << 30) && number > -(int64_t(1) << 30);
 }
@@ -118,7 +118,7 @@ std::optional<LinearIndex> fovea::attn::linearIndex(Value value, ComputeOp op) {
 // Lengths
 //===----------------------------------------------------------------------===//
 
-/// The bound is for lengths that are given by each other.
+/// The limit for lengths defined in terms of each other.
 static constexpr unsigned maxSteps = 64;
 
 Lengths::Lengths(Operation *op)
@@ -141,7 +141,7 @@ LengthOp Lengths::find(StringAttr name) {
 }
 
 StringAttr Lengths::parentOf(Attribute extent) {
-  // A length that is given by a nested one is nested too.
+  // A length computed from a nested one is nested too.
   llvm::SmallSetVector<StringAttr, 4> lengths;
   if (auto name = dyn_cast<StringAttr>(extent))
     lengths.insert(name);
@@ -163,7 +163,7 @@ std::optional<LinearIndex> Lengths::formOf(Attribute extent) {
     return LinearIndex::of(number.getInt());
   LinearIndex form =
       LinearIndex::of({IndexSymbol::Length, 0, cast<StringAttr>(extent)});
-  // A length that is given by others is replaced by them.
+  // A computed length is replaced by its formula.
   for (unsigned i = 0, steps = 0; i < form.terms.size() && steps < maxSteps;) {
     IndexSymbol symbol = form.terms[i].first;
     LengthOp length = find(symbol.length);
@@ -221,8 +221,8 @@ public:
         extents(op.getExtents().getValue()), fixed(op.getNumIndices(), false) {}
 
   IndexSolution solve() {
-    // An index stays undetermined when a nested index that is summed over
-    // would lose its parent; each round fixes one more.
+    // An index stays undetermined if a nested, summed index would lose its
+    // parent; each round fixes one more.
     do
       eliminate();
     while (!keepParents());
@@ -260,7 +260,7 @@ private:
 };
 } // namespace
 
-/// False when the numbers get too large.
+/// Returns false if the numbers get too large.
 bool IndexSolver::determine(unsigned index, const IndexQuotient &value) {
   SmallVector<std::optional<IndexQuotient>> determined(solution.determined);
   for (std::optional<IndexQuotient> &other : determined) {
@@ -304,7 +304,7 @@ static Value turnedBy(Value value, Attribute extent) {
 }
 
 /// Solves e(I) mod n = p, where n are the places along the axis, for an index
-/// of n places that e has once.
+/// of n places with coefficient one in e.
 bool IndexSolver::determineTurned(const IndexEquation &equation) {
   const auto &terms = equation.place.terms;
   if (terms.size() != 1 || equation.place.constant != 0 ||
@@ -340,8 +340,8 @@ bool IndexSolver::determineTurned(const IndexEquation &equation) {
   return false;
 }
 
-/// The index of an equation to solve it for: the one with the longest range,
-/// as what remains is summed over. Of two such the one that takes no division.
+/// The index to solve an equation for: the one with the longest range, because
+/// the rest is summed over. Among two such, the one without a division.
 std::optional<unsigned> IndexSolver::unknownOf(const LinearIndex &form) const {
   using Rank = std::tuple<bool, int64_t, bool>;
   std::optional<std::pair<Rank, unsigned>> best;
@@ -373,7 +373,7 @@ void IndexSolver::eliminate() {
     form->add(equation.place, -1);
     open.push_back({*form, &equation});
   }
-  // Equations in one index first: they give the plainest solutions.
+  // Equations in one index first: they give the simplest solutions.
   SmallVector<std::pair<unsigned, unsigned>> sequence;
   for (auto [i, entry] : llvm::enumerate(open))
     sequence.push_back({llvm::count_if(entry.first.terms,
@@ -420,8 +420,8 @@ bool IndexSolver::keepParents() {
     std::optional<unsigned> parent = lengths.parentIndex(extents, i);
     if (!parent || !solution.determined[*parent])
       continue;
-    // The parent must be the last index over its extent that stands before
-    // index i in the new list: axes first, then undetermined indices.
+    // The parent must be the last index over its extent before index i in the
+    // new list: axes first, then undetermined indices.
     bool hidden = false;
     for (unsigned j = 0; j < i; ++j)
       hidden |= !solution.determined[j] && extents[j] == extents[*parent];
@@ -468,7 +468,7 @@ bool IndexSolver::isNonNegative(const LinearIndex &form) {
                       [](const auto &term) { return term.second >= 0; });
 }
 
-/// Whether `form` is at least `times` times `bound`, as far as that is known.
+/// Returns whether `form` is provably at least `times` times `bound`.
 bool IndexSolver::isAtLeast(LinearIndex form, LinearIndex bound,
                             int64_t times) {
   if (times != 1 && !isSmall(bound))
@@ -483,8 +483,8 @@ bool IndexSolver::isAtMost(LinearIndex form, LinearIndex bound, int64_t times) {
   return isAtLeast(std::move(form), std::move(bound), times);
 }
 
-/// Whether index `index`, which is nested, equals a place of an axis with the
-/// very same length.
+/// Returns whether index `index`, which is nested, equals a place of an axis
+/// with the same length.
 bool IndexSolver::sharesNestedExtent(unsigned index) {
   const LinearIndex &value = solution.determined[index]->dividend;
   if (solution.determined[index]->divisor != 1 ||
@@ -501,7 +501,7 @@ bool IndexSolver::sharesNestedExtent(unsigned index) {
   return solution.determined[*parent]->is(axis(*axisParent));
 }
 
-/// Says which bounds of determined indices the places must respect.
+/// Computes which bounds of determined indices the places must respect.
 void IndexSolver::bound() {
   solution.lower.assign(axes.size(), 0);
   // lower <= p + d is a lower bound of p.

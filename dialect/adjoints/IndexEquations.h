@@ -1,10 +1,10 @@
 //===- IndexEquations.h - solves the positions of a read ------------------===//
 //
-// A read A[e(I)] visits place p of A for the indices I with e(I) = p. This
-// file solves these equations for as many indices as it can, by elimination:
-// 2*i + j = p is i = (p - j) / 2 where that has no remainder, and of an array
-// of n places (i - j) mod n = p is i = (p + j) mod n. What it cannot solve
-// stays as a condition. It decides nothing about derivatives.
+// A read A[e(I)] visits place p of A for the indices I with e(I) = p. Solves
+// these equations for as many indices as possible, by elimination: 2*i + j = p
+// is i = (p - j) / 2 if there is no remainder, and for an array of n places (i
+// - j) mod n = p is i = (p + j) mod n. Unsolved equations remain as conditions.
+// Independent of derivatives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 
 namespace fovea::attn {
 
-/// What an index expression is a linear form of.
+/// The symbols of a linear index form.
 struct IndexSymbol {
   enum Kind {
     Iterator, // index `number` of the op
@@ -50,20 +50,20 @@ struct LinearIndex {
   void add(const LinearIndex &other, int64_t factor);
   void scale(int64_t factor);
   int64_t factorOf(IndexSymbol symbol) const;
-  /// Puts `value` in the place of `symbol`.
+  /// Substitutes `value` for `symbol`.
   void substitute(IndexSymbol symbol, const LinearIndex &value);
   bool isConstant() const { return terms.empty(); }
 };
 
-/// dividend / divisor, where that has no remainder. The divisor is positive.
+/// dividend / divisor, if there is no remainder. The divisor is positive.
 struct IndexQuotient {
   LinearIndex dividend;
   int64_t divisor = 1;
-  /// An extent: the value is what remains of the dividend over it. The divisor
+  /// An extent: the value is the remainder of the dividend by it. The divisor
   /// is then 1.
   mlir::Attribute modulus = {};
 
-  /// Whether it is the symbol and nothing else.
+  /// Returns whether it is a single symbol.
   bool is(IndexSymbol symbol) const {
     return divisor == 1 && !modulus && dividend.constant == 0 &&
            dividend.terms.size() == 1 && dividend.factorOf(symbol) == 1;
@@ -74,12 +74,12 @@ struct IndexQuotient {
 /// indices and of lengths; nothing when it is not one.
 std::optional<LinearIndex> linearIndex(mlir::Value value, ComputeOp op);
 
-/// An extent as a value: a number, or a length, that of its parent's index
-/// where it is nested.
+/// An extent as a value: a number, or a length, at its parent's index if it is
+/// nested.
 mlir::Value extentValue(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Attribute extent, mlir::Value parent);
 
-/// The lengths that the system around an op names.
+/// The lengths declared by the system around an op.
 class Lengths {
 public:
   /// Of a system or program, or of the one around another op.
@@ -88,8 +88,8 @@ public:
   mlir::StringAttr parentOf(mlir::Attribute extent);
   /// An extent that is not nested, as a form of numbers and free lengths.
   std::optional<LinearIndex> formOf(mlir::Attribute extent);
-  /// The position of the parent of index `i` of a list of extents: the last
-  /// index before it that runs over the parent.
+  /// The position of the parent of index `i` in a list of extents: the last
+  /// earlier index that runs over the parent.
   std::optional<unsigned> parentIndex(llvm::ArrayRef<mlir::Attribute> extents,
                                       unsigned i);
 
@@ -106,11 +106,11 @@ struct IndexEquation {
   LinearIndex place;
 };
 
-/// The indices of `op` that equations determine, and what they leave over.
+/// The indices of `op` that equations determine, and the remaining conditions.
 struct IndexSolution {
   /// One per index of the op: its value from the axes of the target, lengths
-  /// and those indices that are not determined. No place of the target has a
-  /// share where a quotient has a remainder.
+  /// and undetermined indices. A place with a remainder in a quotient does not
+  /// contribute.
   llvm::SmallVector<std::optional<IndexQuotient>> determined;
   /// Lower bounds for the axes of the target.
   llvm::SmallVector<int64_t> lower;

@@ -13,8 +13,8 @@ std::string nameOf(mlir::Value array);
 /// `prefix` before the array's name; empty when it has none.
 std::string labelFor(llvm::StringRef prefix, mlir::Value array);
 
-/// A name for each axis of an array: those of the indices of its equation, or
-/// made up. All are different.
+/// A unique name for each axis of an array: that of its equation's index, or a
+/// generated one.
 llvm::SmallVector<mlir::Attribute> axisNames(mlir::Value array);
 
 } // namespace fovea::attn

@@ -1,7 +1,7 @@
 //===- Reducers.cpp - what a reducer adds to an adjoint -------------------===//
 //
 // From the adjoint of a reduction's result to that of one element's value. The
-// rules at ties and empty ranges stand in the description of attn.compute.
+// description of attn.compute has the rules for ties and empty ranges.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,7 +77,7 @@ void ReducerAdjoint::prepare() {
   auto condition = op.hasCondition() ? Fill(takesPart) : Fill();
   switch (op.getReducer()) {
   case Reducer::mean:
-    // How many elements take part.
+    // The number of participating elements.
     extra = helper(Reducer::sum, numParallel, f64, false, condition,
                    [&](OpBuilder &body, ValueRange, ValueRange) -> Value {
                      return arith::ConstantOp::create(
@@ -119,8 +119,8 @@ void ReducerAdjoint::prepare() {
         });
     return;
   case Reducer::logsumexp:
-    // What the shares add up to: 1, but for the rounding of y, which is large
-    // where y is.
+    // The sum of the shares: 1, except for the rounding of y, which matters for
+    // large y.
     extra =
         helper(Reducer::sum, numParallel, f64, false, condition,
                [&](OpBuilder &body, ValueRange at, ValueRange) {

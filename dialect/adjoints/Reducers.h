@@ -8,18 +8,18 @@
 namespace fovea::attn {
 
 /// From the adjoint of a compute's result to the adjoint of its body's value.
-/// Arrays that this needs (the sum of a softmax's adjoint, say) are computes
-/// of their own, made once per op.
+/// Auxiliary arrays (such as the sum of a softmax's adjoint) are separate
+/// computes, made once per op.
 class ReducerAdjoint {
 public:
   ReducerAdjoint(ComputeOp op, mlir::OpBuilder &builder, mlir::Value adjoint)
       : op(op), builder(builder), adjoint(adjoint) {}
 
-  /// Makes the arrays that `require` and `seed` read. Call once, outside of
-  /// any body.
+  /// Makes the arrays that `require` and `seed` read. Call once, outside of any
+  /// body.
   void prepare();
-  /// Requires, beyond the op's own condition, that the place takes part in the
-  /// result. `at` are the values of the op's indices.
+  /// Requires, in addition to the op's own condition, that the place
+  /// contributes to the result. `at` are the values of the op's indices.
   void require(mlir::OpBuilder &body, mlir::ValueRange at,
                Conjunction &condition);
   /// The adjoint of the body's value at a place.

@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace fovea::attn;
 
 namespace {
-/// Short spellings for the arithmetic of one rule.
+/// Short names for the arithmetic of one rule.
 struct Arithmetic {
   OpBuilder &builder;
   Location loc;
@@ -55,7 +55,7 @@ bool fovea::attn::differentiateScalar(
     llvm::function_ref<bool(Value)> active,
     llvm::function_ref<void(Value, Value)> add) {
   Arithmetic math{builder, op->getLoc()};
-  // The derivative is evaluated only for operands that ask for it.
+  // The derivative is evaluated only for requested operands.
   auto give = [&](Value operand, llvm::function_ref<Value()> contribution) {
     if (active(operand))
       add(operand, contribution());

@@ -1,9 +1,9 @@
 //===- Scalars.h - reverse mode through the body of a compute -------------===//
 //
-// Differentiates the scalars of one body with respect to one read of it. The
-// body is straight-line code with scf.if; the branches that enclose the read
-// are known to be taken and disappear. Indices and reducers are not its
-// business.
+// Differentiates the scalars of one body with respect to one read of it.
+// The body is straight-line code with scf.if; the branches around the read
+// are known to be taken and disappear. Independent of indices and
+// reducers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,25 +26,25 @@ struct Branch {
   }
 };
 
-/// The scalars of a body as seen from one read.
+/// The scalars of a body from the view of one read.
 class BodyAdjoint {
 public:
   BodyAdjoint(ComputeOp op, ReadOp read);
 
   /// The branches around the read, outermost first.
   llvm::ArrayRef<Branch> getBranches() const { return branches; }
-  /// Whether the body's value changes smoothly with what is read.
+  /// Whether the body's value is differentiable in the read value.
   bool reachesYield() const { return reaches; }
 
-  /// Evaluates a scalar of the body again; `values` maps the body's indices
-  /// and remembers what is there already.
+  /// Re-evaluates a scalar of the body; `values` maps the body's indices and
+  /// caches results.
   mlir::Value emit(mlir::OpBuilder &builder, mlir::IRMapping &values,
                    mlir::Value value);
-  /// Whether evaluating a scalar again needs a read or an integer division: it
-  /// must then stay under the conditions that guard the body.
+  /// Returns whether re-evaluating a scalar needs a read or an integer
+  /// division: it must then stay under the conditions that guard the body.
   bool isFragile(mlir::Value value);
-  /// The adjoint of the read, from that of the body's value. Fails where a
-  /// scalar has no derivative, and says so there.
+  /// The adjoint of the read, from that of the body's value. Fails with an
+  /// error at a scalar without a derivative.
   mlir::FailureOr<mlir::Value> build(mlir::OpBuilder &builder,
                                      mlir::IRMapping &values, mlir::Value seed);
 
@@ -69,7 +69,7 @@ private:
   ComputeOp op;
   ReadOp read;
   llvm::SmallVector<Branch> branches;
-  /// Results of enclosing branches, and what stands for them.
+  /// Results of enclosing branches, and their replacements.
   llvm::DenseMap<mlir::Value, mlir::Value> aliases;
   llvm::DenseMap<mlir::Operation *, unsigned> order;
   llvm::SmallVector<mlir::Operation *> flat;
@@ -77,12 +77,12 @@ private:
   bool reaches = false;
 };
 
-/// Whether an op of f64 is one through which nothing flows back.
+/// Returns whether an op of f64 has a zero derivative.
 bool isFlat(mlir::Operation *op);
 
 /// One rule per scalar op: `add(operand, contribution)` for each operand that
-/// is `active`. `primal` evaluates a scalar of the body again. Returns false
-/// when the op has no derivative.
+/// is `active`. `primal` re-evaluates a scalar of the body. Returns false if
+/// the op has no derivative.
 bool differentiateScalar(
     mlir::OpBuilder &builder, mlir::Operation *op, mlir::Value adjoint,
     llvm::function_ref<mlir::Value(mlir::Value)> primal,

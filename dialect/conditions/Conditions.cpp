@@ -141,7 +141,7 @@ static std::optional<ShiftedIndex> shiftedIndex(Value index) {
   return result.compute ? std::optional(result) : std::nullopt;
 }
 
-/// Whether an index is at least 0 wherever it is evaluated.
+/// Returns whether an index is at least 0 wherever it is evaluated.
 static bool isNeverBelow(Value index) {
   auto shifted = shiftedIndex(index);
   return shifted &&
@@ -150,7 +150,7 @@ static bool isNeverBelow(Value index) {
              0;
 }
 
-/// Whether an index is below an extent that is not nested.
+/// Returns whether an index is below an extent that is not nested.
 static bool isNeverAbove(Value index, Attribute extent) {
   auto shifted = shiftedIndex(index);
   if (!shifted)

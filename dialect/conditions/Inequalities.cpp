@@ -33,7 +33,7 @@ WholeSum fovea::operator-(const WholeSum &a, const WholeSum &b) {
   return a + b * -1;
 }
 
-/// How many combinations of alternatives are looked at.
+/// The limit on combinations of alternatives.
 static constexpr unsigned maxCases = 512;
 
 std::vector<int64_t> Inequalities::rowOf(const WholeSum &sum) const {

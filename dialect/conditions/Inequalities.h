@@ -1,10 +1,10 @@
 //===- Inequalities.h - what follows from inequalities --------------------===//
 //
-// Facts about whole numbers: sums of variables that are at least 0, and choices
-// of which one alternative holds (what a branch gives, a minimum, `a != b`).
-// What follows from them is decided by MLIR's Presburger library, alternative
-// by alternative. The front end proves reads with it, and scheduling how far
-// away they are.
+// Facts about whole numbers: sums of variables that are at least 0, and
+// choices of which one alternative holds (a branch, a minimum, `a != b`).
+// MLIR's Presburger library decides the consequences, alternative by
+// alternative. The front end proves reads with it, and scheduling computes
+// their distances.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 
 namespace fovea {
 
-/// A sum of variables with factors, and a constant.
+/// A linear combination of variables, plus a constant.
 struct WholeSum {
   std::map<unsigned, int64_t> factors;
   int64_t constant = 0;
@@ -39,7 +39,7 @@ WholeSum operator*(WholeSum a, int64_t factor);
 /// Sums that are all at least 0.
 struct Facts {
   std::vector<WholeSum> sums;
-  /// What the caller calls the case in which they hold; -1: nothing.
+  /// The caller's name of the case in which they hold; -1: none.
   int name = -1;
 
   void atLeast(const WholeSum &a, const WholeSum &b) { sums.push_back(a - b); }
@@ -60,25 +60,25 @@ class Inequalities {
 public:
   WholeSum fresh() { return WholeSum::of(numVariables++); }
   void know(const Facts &facts) { known.append(facts); }
-  /// At least one of the alternatives holds. Nothing is learnt from more
-  /// choices than can be looked at.
+  /// Adds: at least one of the alternatives holds. Choices beyond the limit are
+  /// ignored.
   void knowOneOf(std::vector<Facts> alternatives) {
     if (choices.size() < maxChoices)
       choices.push_back(std::move(alternatives));
   }
 
-  /// Whether `sum` is at least 0 wherever all that is known holds. Where it is
-  /// not, `failing` gets the names of the cases in which that is so.
+  /// Returns whether `sum` is at least 0 under all facts. If not, `failing`
+  /// gets the names of the failing cases.
   bool proves(const WholeSum &sum, std::vector<int> *failing = nullptr) const;
-  /// The largest value of `sum`; nothing when it has none that is known.
-  /// Where no values are possible at all, the smallest number.
+  /// The largest value of `sum`; nothing if it is unbounded or unknown. If the
+  /// facts are contradictory, the smallest number.
   std::optional<int64_t> largest(const WholeSum &sum) const;
 
 private:
   static constexpr size_t maxChoices = 24;
   using Rows = std::vector<std::vector<int64_t>>;
-  /// Calls `visit` with the facts of each combination of alternatives that is
-  /// possible; false when `visit` says so, or there are too many.
+  /// Calls `visit` with the facts of each possible combination of alternatives;
+  /// returns false if `visit` does, or there are too many.
   bool eachCase(
       const Facts &first,
       llvm::function_ref<bool(const Rows &, llvm::ArrayRef<int>)> visit) const;

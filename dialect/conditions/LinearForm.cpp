@@ -7,12 +7,12 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-/// Shared subexpressions are visited once for each use, so the work needs a
+/// Shared subexpressions are visited once per use, so the work needs a
 /// bound.
 static constexpr unsigned maxVisits = 256;
 
-/// Whether a cast gives what arithmetic on indices gave: an index that was used
-/// as a number in between is still an index.
+/// Returns whether a cast preserves index arithmetic: an index that was a
+/// number in between is still an index.
 static bool isArithmetic(Value value) {
   return isa<BlockArgument>(value) ||
          isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::IndexCastOp,

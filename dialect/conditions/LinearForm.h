@@ -1,7 +1,7 @@
 //===- LinearForm.h - what index arithmetic adds up -----------------------===//
 //
-// Sums, differences and products with numbers, taken apart: the one way in
-// which anybody looks into an index. What the terms mean is the caller's.
+// Decomposes sums, differences and products with numbers: the only way to look
+// into an index. The caller interprets the terms.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,14 +13,14 @@
 
 namespace fovea::attn {
 
-/// A sum of values with factors that are not 0, and a number.
+/// A linear combination of values with nonzero factors, plus a number.
 struct LinearForm {
   llvm::SmallMapVector<mlir::Value, int64_t, 4> terms;
   int64_t constant = 0;
 
   /// `value`, an index or a whole number; what no arithmetic gives is a term.
-  /// Nothing where the expression is too large to look into, or a number is too
-  /// large for 64 bits.
+  /// Nothing if the expression is too large to examine, or a number overflows
+  /// 64 bits.
   static std::optional<LinearForm> of(mlir::Value value);
   /// The same where every term is an index of `op`.
   static std::optional<LinearForm> ofIndices(mlir::Value value, ComputeOp op);

@@ -10,9 +10,9 @@
 
 namespace fovea::reference {
 
-/// Dense and row-major. Whole numbers and bits are doubles that hold them
-/// exactly (up to 2^53). An axis with a nested length is stored as long as the
-/// largest of its lengths; what lies past a row's own length is zero.
+/// Dense and row-major. Whole numbers and bits are doubles that represent them
+/// exactly (up to 2^53). An axis with a nested length is as long as the largest
+/// of its lengths; places past a row's own length are zero.
 struct Array {
   std::vector<int64_t> shape;
   std::vector<double> values;

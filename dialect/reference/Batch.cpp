@@ -120,6 +120,7 @@ public:
 private:
   Status storeGradients();
   Status storeEquation(const std::string &name);
+  Status storeLogp();
   double total(const std::string &name) const;
 
   ModuleOp module;
@@ -138,6 +139,7 @@ Inputs Interpreted::inputsFor(const runtime::Example &example) const {
   Inputs inputs = inputsOf(example, parameters);
   inputs.seed = request.seed;
   inputs.update = request.update;
+  inputs.single = request.single;
   return inputs;
 }
 
@@ -163,11 +165,31 @@ Status Interpreted::evaluateLoss(const std::vector<std::string> &equations,
   return Status::success();
 }
 
+/// Whether a program says which sums are over the examples.
+static bool isBatched(Operation *container) {
+  return isa<attn::ProgramOp>(container) &&
+         llvm::any_of(container->getRegion(0).getOps(),
+                      [](Operation &op) { return op.hasAttr("attn.batch"); });
+}
+
 Status Interpreted::evaluateGradients(double seedNll, double seedPenalty,
                                       Arrays &sums) {
   Operation *grad = findContainer(module, "grad");
   if (!grad)
     return Status::error("the module has no '@grad'");
+  if (request.single && isBatched(grad)) {
+    std::vector<Inputs> inputs;
+    for (const runtime::Example &example : examples) {
+      inputs.push_back(inputsFor(example));
+      inputs.back().data["seed.nll"] = Array::scalar(seedNll);
+      inputs.back().data["seed.penalty"] = Array::scalar(seedPenalty);
+    }
+    Status status = evaluateTogether(grad, inputs, sums);
+    std::erase_if(sums, [](const auto &sum) {
+      return !StringRef(sum.first).starts_with("grad/");
+    });
+    return status;
+  }
   for (const runtime::Example &example : examples) {
     Inputs inputs = inputsFor(example);
     inputs.data["seed.nll"] = Array::scalar(seedNll);
@@ -192,7 +214,7 @@ Status Interpreted::evaluateGradients(double seedNll, double seedPenalty,
 // Requests
 //===----------------------------------------------------------------------===//
 
-/// The sum of a scalar output over the examples; 0 when @loss does not give it.
+/// The sum of a scalar output over the examples; 0 if @loss lacks it.
 double BatchRun::total(const std::string &name) const {
   double sum = 0;
   for (const Arrays &one : outputs)
@@ -201,8 +223,8 @@ double BatchRun::total(const std::string &name) const {
   return sum;
 }
 
-/// Of the objective only the mean over examples is asked for where the spec
-/// says so.
+/// If the spec averages by example, only that mean of the objective is
+/// requested.
 static bool averagesExamples(ModuleOp module) {
   auto train = module->getAttrOfType<DictionaryAttr>("attn.train");
   auto average = train ? train.getAs<StringAttr>("average") : StringAttr();
@@ -230,11 +252,33 @@ Status BatchRun::storeEquation(const std::string &name) {
   for (const Arrays &one : outputs) {
     auto found = one.find(name);
     if (found == one.end())
-      return Status::error(fmt::format("no equation is called '{}'", name));
+      return Status::error(fmt::format("there is no equation '{}'", name));
     parts.push_back({found->second.shape, found->second.values});
     integer = found->second.integer;
   }
   results[name] = runtime::joinPadded(integer ? DType::I64 : DType::F64, parts);
+  return Status::success();
+}
+
+/// Per example as a search adds it up: in f64, choice by choice, if each choice
+/// has an output of its own.
+Status BatchRun::storeLogp() {
+  std::vector<runtime::DataValues> parts;
+  for (const Arrays &one : outputs) {
+    double sum = 0;
+    bool hasChoices = false;
+    for (const auto &[name, array] : one) {
+      if (!StringRef(name).starts_with("logp/"))
+        continue;
+      hasChoices = true;
+      for (double value : array.values)
+        sum += value;
+    }
+    if (!hasChoices)
+      return storeEquation("logp");
+    parts.push_back({{}, {sum}});
+  }
+  results["logp"] = runtime::joinPadded(DType::F64, parts);
   return Status::success();
 }
 
@@ -264,6 +308,8 @@ Status BatchRun::run() {
                                             : total("nll") / choices;
       double loss = nll + total("penalty") / count;
       results[name] = Tensor::of(DType::F64, {}, {loss});
+    } else if (name == "logp") {
+      status = storeLogp();
     } else {
       status = storeEquation(name);
     }

@@ -1,7 +1,7 @@
 //===- Batch.h - loss, gradients and equations of a batch -----------------===//
 //
-// Runs the interpreter over the examples of a batch, each alone, and puts the
-// results together as `fovea run` returns them.
+// Runs the interpreter over the examples of a batch, one by one, and assembles
+// the results in the format of `fovea run`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,16 +13,16 @@
 
 namespace fovea::reference {
 
-/// The data that a system or program reads, as a batch file holds it. Seeds
-/// (`seed.nll`) are no data.
+/// The data that a system or program reads, in the format of a batch file.
+/// Seeds (`seed.nll`) are not data.
 std::vector<runtime::DataSpec> describeData(mlir::Operation *container);
 
 /// The parameters that a system or program reads, with their extents.
 std::map<std::string, std::vector<int64_t>>
 describeParameters(mlir::Operation *container);
 
-/// Takes the parameters of `container` from a file of weights. A missing one,
-/// or one of another shape, is an error.
+/// Takes the parameters of `container` from a weights file. A missing one, or
+/// one of another shape, is an error.
 Status readWeights(mlir::Operation *container, const runtime::TensorFile &file,
                    Arrays &parameters);
 
@@ -34,10 +34,11 @@ struct BatchRequest {
   std::vector<std::string> gets;
   std::optional<uint64_t> seed;
   uint64_t update = 0;
+  bool single = false; // of the interpreter: f32 (Inputs)
 };
 
-/// What executes the programs of a module over a batch: the interpreter, or
-/// compiled code.
+/// Executes the programs of a module over a batch: the interpreter, or compiled
+/// code.
 class BatchEvaluator {
 public:
   virtual ~BatchEvaluator() = default;
@@ -50,8 +51,8 @@ public:
 };
 
 /// Evaluates `@loss` (and `@grad` for `grads`) of `module` over a batch.
-/// Results: `loss` [], `logp` [batch], `grad/<path>`, and each equation
-/// [batch, max extents..], zeros outside; all F64 but whole numbers, I64.
+/// Results: `loss` [], `logp` [batch], `grad/<path>`, and each equation [batch,
+/// max extents..], zeros outside; all F64 except whole numbers, which are I64.
 ///
 /// loss = sum(nll) / sum(choices) + mean(penalty) where the model averages by
 /// token (`attn.train` has average = "token", or says nothing), otherwise

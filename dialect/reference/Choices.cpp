@@ -53,7 +53,7 @@ ChoiceDistribution::take(attn::ChoiceOp op, int64_t group,
     known = cast<StringAttr>(nameAttr).str();
     SmallVector<int64_t> place(indices);
     for (int64_t i = 0; i < size; ++i) {
-      // What lies past a nested length is no symbol.
+      // Places past a nested length are not symbols.
       if (type.getRank() == axes + 1) {
         place.resize(axes);
         place.push_back(i);
@@ -105,7 +105,9 @@ static std::vector<double> logSoftmax(ArrayRef<double> logits) {
 }
 
 void ChoiceDistribution::findLogps() {
-  logps.clear();
+  logps = parameter("logp");
+  if (!logps.empty())
+    return;
   if (kind == Distribution::categorical) {
     if (!parameter("logits").empty())
       logps = logSoftmax(parameter("logits"));

@@ -28,18 +28,18 @@ public:
   }
   bool isDiscrete() const { return isDiscrete(kind); }
   bool isCategorical() const { return kind == attn::Distribution::categorical; }
-  /// How many numbers a value is: 2 for a mixture of pairs, otherwise 1.
+  /// How many numbers one value has: 2 for a mixture of pairs, otherwise 1.
   int64_t valueSize() const { return parameter("correlation").empty() ? 1 : 2; }
   /// log p of each symbol of a discrete choice.
   const std::vector<double> &symbols() const { return logps; }
-  /// Takes a symbol out of a draw; false when none is left.
+  /// Excludes a symbol from sampling; returns false if none is left.
   bool exclude(double symbol);
   /// log p, or the log of the density, of a value.
   Status logp(llvm::ArrayRef<double> value, double &result) const;
   /// The most probable value: the lowest symbol among equals, the mean, the
   /// middle of an interval, the mean of the most probable component.
   std::vector<double> mode() const;
-  /// A value drawn with three uniform numbers.
+  /// A value sampled with three uniform numbers.
   std::vector<double> draw(std::array<double, 3> uniform) const;
 
 private:
@@ -53,14 +53,15 @@ private:
   std::string name;
 };
 
-/// The symbol that a uniform number falls on, given log p of each.
+/// The symbol at a uniform number's place in the cumulative distribution, given
+/// log p of each.
 size_t symbolAt(llvm::ArrayRef<double> logps, double uniform);
 
-/// The axes that a choice is made for: those of what it gives or observes,
-/// without the last one of pairs.
+/// The axes of a choice's elements: those of its result or observation, without
+/// the last one of pairs.
 unsigned numChoiceAxes(attn::ChoiceOp op);
 
-/// The array that a choice gives or observes.
+/// The array that a choice generates or observes.
 mlir::Value chosenArray(attn::ChoiceOp op);
 
 } // namespace fovea::reference

@@ -2,6 +2,7 @@
 
 #include "dialect/reference/Code.h"
 #include "dialect/Precision.h"
+#include "dialect/reference/Single.h"
 #include "llvm/ADT/DenseSet.h"
 
 #include <bit>
@@ -121,7 +122,7 @@ Status Compiler::bounds(ArrayRef<Attribute> extents, ArrayRef<unsigned> indices,
   return Status::success();
 }
 
-/// The register of a scalar, which may stand outside the body.
+/// The register of a scalar, which may be outside the body.
 Status Compiler::operand(Value value, unsigned &number) {
   if (!numbers.count(value))
     if (Status status = outside(value); status.failed())
@@ -130,8 +131,8 @@ Status Compiler::operand(Value value, unsigned &number) {
   return Status::success();
 }
 
-/// Compiles a scalar from outside the body, and what it needs, to run before
-/// the body. Depth first, on a stack of its own.
+/// Compiles a scalar from outside the body, and its dependences, to run before
+/// the body. Depth first, on an explicit stack.
 Status Compiler::outside(Value value) {
   SmallVector<Value> stack = {value};
   DenseSet<Value> entered;
@@ -169,8 +170,8 @@ Status Compiler::outside(Value value) {
   return Status::success();
 }
 
-/// What `attn.precision = bf16` makes of a factor, which is f32: to the nearest
-/// of 8 binary digits, to the even one of two.
+/// The effect of `attn.precision = bf16` on an f32 factor: rounds to 8 binary
+/// digits, to nearest even.
 static Slot roundFactor(Slot factor, Slot, Slot, const char *&) {
   auto bits = std::bit_cast<uint32_t>(static_cast<float>(factor.real));
   if (std::isfinite(factor.real))
@@ -275,7 +276,7 @@ Status Compiler::random(attn::RandomOp op, std::vector<Instruction> &out) {
   Instruction instruction{Instruction::Random};
   if (Status status = operand(op.getPlace(), instruction.a); status.failed())
     return status;
-  // A register that nobody writes is 0.
+  // An unwritten register is 0.
   instruction.b = fresh();
   if (op.getSample())
     if (Status status = operand(op.getSample(), instruction.b); status.failed())
@@ -324,7 +325,8 @@ Status Compiler::operation(Operation *op, std::vector<Instruction> &out) {
     Slot slot;
     if (auto real = dyn_cast<FloatAttr>(constant.getValue());
         real && real.getType().isF64())
-      slot.real = real.getValueAsDouble();
+      slot.real = code.single ? toSingle(real.getValueAsDouble())
+                              : real.getValueAsDouble();
     else if (auto whole = dyn_cast<IntegerAttr>(constant.getValue());
              whole && isScalar(whole.getType()))
       slot.whole = whole.getType().isInteger(1) ? !whole.getValue().isZero()
@@ -343,6 +345,8 @@ Status Compiler::operation(Operation *op, std::vector<Instruction> &out) {
   if (auto ifOp = dyn_cast<scf::IfOp>(op))
     return branch(ifOp, out);
   ScalarFunction function = findScalar(op);
+  if (ScalarFunction own = code.single ? findSingle(op) : nullptr)
+    function = own;
   if (!function)
     return error(op, fmt::format("the reference interpreter has no meaning "
                                  "for '{}'",
@@ -353,6 +357,7 @@ Status Compiler::operation(Operation *op, std::vector<Instruction> &out) {
       op->getResult(0).getType().isF64() &&
       !isa<arith::NegFOp, arith::SelectOp, arith::MaximumFOp, arith::MinimumFOp,
            arith::SIToFPOp, arith::UIToFPOp, math::AbsFOp>(op);
+  instruction.single = code.single && op->getResult(0).getType().isF64();
   instruction.op = op;
   unsigned *fields[] = {&instruction.a, &instruction.b, &instruction.c};
   for (auto [i, value] : llvm::enumerate(op->getOperands()))
@@ -370,8 +375,8 @@ Status Compiler::block(Block &block, std::vector<Instruction> &out) {
   return Status::success();
 }
 
-/// A part of a conjunction that fails decides: what comes after it is not
-/// evaluated, its reads included.
+/// A failing conjunct decides: later ones are not evaluated, including their
+/// reads.
 Status Compiler::condition(Block &block) {
   SetVector<Value> parts;
   parts.insert(block.getTerminator()->getOperand(0));
@@ -402,7 +407,7 @@ Status Compiler::condition(Block &block) {
              : require(all);
 }
 
-/// Puts the scalars from outside in front; jumps move with their targets.
+/// Puts the outside scalars in front; jumps move with their targets.
 void Compiler::finish() {
   unsigned shift = before.size();
   for (Instruction &instruction : main)
@@ -413,12 +418,33 @@ void Compiler::finish() {
   code.instructions.insert(code.instructions.end(), main.begin(), main.end());
 }
 
+bool reference::isExampleSum(attn::ComputeOp op) {
+  auto kind = op->getAttrOfType<StringAttr>("attn.batch");
+  return kind && kind.getValue() == "sum";
+}
+
+/// The order in which f32 adds up. What has none is one chain, whose products
+/// are added with one rounding.
+static void readOrder(attn::ComputeOp op, Code &code) {
+  attn::OrderAttr order = op.getOrderAttr();
+  auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
+  if (isExampleSum(op))
+    code.reducer = attn::Reducer::sum;
+  bool isSum = code.reducer == attn::Reducer::sum ||
+               code.reducer == attn::Reducer::cumsum;
+  code.lanes = order ? static_cast<int>(order.getLanes()) : -1;
+  code.fused = isSum && product && (!order || order.getFused()) &&
+               product->getBlock() == &op.getBody().front();
+}
+
 Status Compiler::compute(attn::ComputeOp op) {
   code.op = op;
   code.numParallel = op.getNumParallel();
   code.reducer = op.getReducer();
   code.lower.assign(op.getLower().begin(), op.getLower().end());
   code.wholeBody = !op.getYielded().getType().isF64();
+  if (code.single)
+    readOrder(op, code);
   SmallVector<unsigned> indices;
   for (BlockArgument index : op.getBody().getArguments())
     indices.push_back(define(index));
@@ -440,7 +466,15 @@ Status Compiler::compute(attn::ComputeOp op) {
     return status;
   if (Status status = operand(op.getYielded(), number); status.failed())
     return status;
-  main.push_back({Instruction::Yield, 0, number});
+  unsigned factor = number;
+  if (code.fused) {
+    Operation *product = op.getYielded().getDefiningOp();
+    for (auto [operandNumber, value] :
+         llvm::zip_equal(std::array{&number, &factor}, product->getOperands()))
+      if (Status status = operand(value, *operandNumber); status.failed())
+        return status;
+  }
+  main.push_back({Instruction::Yield, 0, number, factor});
   finish();
   return Status::success();
 }
@@ -456,7 +490,8 @@ Status Compiler::scalar(Value value) {
 }
 
 Status reference::compileCompute(attn::ComputeOp op, const LengthTable &lengths,
-                                 Code &code) {
+                                 bool single, Code &code) {
+  code.single = single;
   return Compiler(code, lengths).compute(op);
 }
 

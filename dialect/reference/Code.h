@@ -1,8 +1,8 @@
 //===- Code.h - the body of a compute as a flat list ----------------------===//
 //
-// A body is compiled once into instructions over numbered registers; running
-// it for an index is a loop over them. A read of an element that does not
-// stand yet stops the run at that instruction, and it can go on later.
+// Compiles a body once into instructions over numbered registers; running it
+// for an index is a loop over them. A read of a missing element stops the run
+// at that instruction, and the run can resume later.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,10 +16,10 @@
 
 namespace fovea::reference {
 
-/// Whether an element of an array stands.
+/// Whether an element of an array is computed.
 enum ElementState : uint8_t { Unknown, Running, Standing };
 
-/// An array that a body reads. Without `state` all of it stands.
+/// An array that a body reads. Without `state` all of it is computed.
 struct View {
   const Array *array = nullptr;
   const std::vector<uint8_t> *state = nullptr;
@@ -41,7 +41,7 @@ struct Bound {
   }
 };
 
-/// What an `attn.read` does.
+/// The operation of an `attn.read`.
 struct ReadPlan {
   struct Case {
     unsigned array;
@@ -68,12 +68,13 @@ struct Instruction {
     Jump,       // to `a`
     JumpUnless, // to `a` unless register b
     Require,    // ends the run as Excluded unless register a
-    Yield       // ends the run with register a
+    Yield       // ends the run with register a, and b as its factor
   } kind;
   unsigned dest = 0, a = 0, b = 0, c = 0;
   ScalarFunction function = nullptr;
   mlir::Operation *op = nullptr;
   bool rounds = false; // of Apply: its result is no exact number
+  bool single = false; // of Apply: it is rounded to f32
 };
 
 /// A compiled body. The first registers are the indices.
@@ -87,30 +88,39 @@ struct Code {
   /// Loop indices from outside the body, and their registers.
   std::vector<std::pair<mlir::Value, unsigned>> captures;
 
-  /// Of an attn.compute: its indices.
+  /// For an attn.compute: its indices.
   std::vector<Bound> bounds;
   std::vector<int64_t> lower;
   unsigned numParallel = 0;
   attn::Reducer reducer = attn::Reducer::none;
   bool wholeBody = false; // the body yields a whole number
+  bool single = false;    // real numbers are f32
+  // In f32: the index with partial results, or -1, and whether the product that
+  // the body yields is added with one rounding.
+  int lanes = -1;
+  bool fused = false;
 };
 
 /// Compiles condition and body of a compute.
 Status compileCompute(attn::ComputeOp op, const LengthTable &lengths,
-                      Code &code);
-/// Compiles one scalar that stands outside any compute (the place of an
+                      bool single, Code &code);
+/// Compiles one scalar outside of any compute (the place of an
 /// append).
 Status compileScalar(mlir::Value value, const LengthTable &lengths, Code &code);
 
+/// Whether a batch has the array as the sum over its examples.
+bool isExampleSum(attn::ComputeOp op);
+
 enum class Outcome { Done, Excluded, Missing, Failed };
 
-/// What a run works with, and what it says about itself.
+/// The inputs and the status of a run.
 struct RunContext {
   const LengthTable *lengths = nullptr;
   RandomPlace random;           // but for the op and its place
   std::vector<View> views;      // one for each of code.arrays
   Rounding *rounding = nullptr; // null: exact
-  // Of Missing: element `offset` of view `array`.
+  Slot factor;                  // of a product that is added with one rounding
+  // For Missing: element `offset` of view `array`.
   unsigned array = 0;
   int64_t offset = 0;
   Status error = Status::success();

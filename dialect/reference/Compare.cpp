@@ -10,21 +10,21 @@
 using namespace fovea;
 using namespace fovea::reference;
 
-static constexpr double infinity = std::numeric_limits<double>::infinity();
+static constexpr double incomparable = std::numeric_limits<double>::infinity();
 
 static double difference(double a, double b) {
   if (std::isnan(a) || std::isnan(b))
-    return infinity;
+    return incomparable;
   if (a == b)
     return 0;
   if (std::isinf(a) || std::isinf(b))
-    return infinity;
+    return incomparable;
   return std::abs(a - b) / std::max({1.0, std::abs(a), std::abs(b)});
 }
 
 double reference::maxDifference(const Array &a, const Array &b) {
   if (a.shape != b.shape || a.values.size() != b.values.size())
-    return infinity;
+    return incomparable;
   double largest = 0;
   for (size_t i = 0; i < a.values.size(); ++i)
     largest = std::max(largest, difference(a.values[i], b.values[i]));

@@ -1,7 +1,7 @@
 //===- Compare.h - do two arrays agree? -----------------------------------===//
 //
-// A NaN never agrees with anything, not even with a NaN: a comparison that
-// takes a maximum of differences would swallow it.
+// A NaN agrees with nothing, not even with a NaN: a comparison by a maximum of
+// differences would miss it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@
 
 namespace fovea::reference {
 
-/// The largest |a - b| / max(1, |a|, |b|) of the elements. Infinity when the
+/// The largest |a - b| / max(1, |a|, |b|) of the elements. Infinity if the
 /// shapes differ or there is a NaN anywhere; two equal infinities agree.
 double maxDifference(const Array &a, const Array &b);
 
@@ -23,7 +23,7 @@ bool agree(const Array &a, const Array &b, double tolerance);
 /// The same for every name; both have the same names.
 bool agree(const Arrays &a, const Arrays &b, double tolerance);
 
-/// Says where the first disagreement is; empty when there is none.
+/// Describes the first disagreement; empty if there is none.
 std::string explainDifference(const Arrays &a, const Arrays &b,
                               double tolerance);
 

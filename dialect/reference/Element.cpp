@@ -1,13 +1,15 @@
 //===- Element.cpp - the reducers and their loops -------------------------===//
 //
-// What attn.compute says, word for word: the terms over the reduction indices
-// are collected and then combined, in their order.
+// A literal implementation of attn.compute: collects the terms over the
+// reduction indices and combines them, in their order.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/reference/Element.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 using namespace fovea;
@@ -19,36 +21,48 @@ using llvm::ArrayRef;
 // IndexRange
 //===----------------------------------------------------------------------===//
 
-/// Index `from` has its value; sets the later ones to their first, or moves
-/// earlier ones on where a range is empty.
-bool IndexRange::settle(std::vector<Slot> &registers, unsigned from) const {
-  unsigned i = from;
+IndexRange::IndexRange(const Code &code, const LengthTable &lengths,
+                       unsigned begin, unsigned end)
+    : code(&code), lengths(&lengths) {
+  auto isInnermost = [&](unsigned number) {
+    return static_cast<int>(number) == code.lanes;
+  };
+  for (unsigned number = begin; number < end; ++number)
+    numbers.push_back(number);
+  std::ranges::stable_partition(numbers, std::not_fn(isInnermost));
+}
+
+/// Index `from` has its value; resets the later ones, or advances earlier ones
+/// if a range is empty.
+bool IndexRange::settle(std::vector<Slot> &registers, size_t from) const {
+  size_t i = from;
   while (true) {
-    int64_t bound = code->bounds[i].value(registers.data(), *lengths);
-    if (registers[i].whole < bound) {
-      if (++i == end)
+    unsigned number = numbers[i];
+    int64_t bound = code->bounds[number].value(registers.data(), *lengths);
+    if (registers[number].whole < bound) {
+      if (++i == numbers.size())
         return true;
-      registers[i].whole = code->lower[i];
+      registers[numbers[i]].whole = code->lower[numbers[i]];
     } else {
-      if (i == begin)
+      if (i == 0)
         return false;
-      ++registers[--i].whole;
+      ++registers[numbers[--i]].whole;
     }
   }
 }
 
 bool IndexRange::start(std::vector<Slot> &registers) const {
-  if (begin == end)
+  if (numbers.empty())
     return true;
-  registers[begin].whole = code->lower[begin];
-  return settle(registers, begin);
+  registers[numbers[0]].whole = code->lower[numbers[0]];
+  return settle(registers, 0);
 }
 
 bool IndexRange::advance(std::vector<Slot> &registers) const {
-  if (begin == end)
+  if (numbers.empty())
     return false;
-  ++registers[end - 1].whole;
-  return settle(registers, end - 1);
+  ++registers[numbers.back()].whole;
+  return settle(registers, numbers.size() - 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -79,8 +93,8 @@ static int64_t reduceWhole(Reducer reducer, ArrayRef<Slot> terms) {
   return static_cast<int64_t>(result);
 }
 
-/// Whether `a` comes before `b` as a maximum (a minimum). A NaN comes first,
-/// so that it is never lost.
+/// Returns whether `a` precedes `b` as a maximum (a minimum). A NaN comes
+/// first, so that it is never lost.
 static bool isBetter(bool maximum, bool whole, Slot a, Slot b) {
   if (whole)
     return maximum ? a.whole > b.whole : a.whole < b.whole;
@@ -160,13 +174,19 @@ void ElementTask::start(const Code &newCode, const std::vector<Slot> &initial,
                         ArrayRef<int64_t> parallel,
                         const LengthTable &lengths) {
   code = &newCode;
-  registers = initial;
-  next = 0;
   terms.clear();
   places.clear();
+  singles.clear();
   row.clear();
   value = 0;
   lastPlace = code->reducer == Reducer::cumsum ? parallel.back() : -1;
+  goOn(initial, parallel, lengths);
+}
+
+void ElementTask::goOn(const std::vector<Slot> &initial,
+                       ArrayRef<int64_t> parallel, const LengthTable &lengths) {
+  registers = initial;
+  next = 0;
   empty = false;
   for (size_t i = 0; i < parallel.size(); ++i) {
     if (parallel[i] < code->lower[i])
@@ -191,12 +211,11 @@ Outcome ElementTask::resume(RunContext &context) {
     if (outcome == Outcome::Missing || outcome == Outcome::Failed)
       return outcome;
     if (outcome == Outcome::Done) {
-      terms.push_back(term);
-      if (numbersTerms(code->reducer))
-        places.push_back(rowMajorPlace(*context.lengths));
+      take(term, context);
     } else if (lastPlace >= 0 && registers[reduction].whole == lastPlace) {
       // A running sum is 0 where the condition excludes its own place.
       terms.clear();
+      singles.clear();
       break;
     }
     if (!range->advance(registers))
@@ -206,6 +225,21 @@ Outcome ElementTask::resume(RunContext &context) {
     combine(context.rounding);
   empty = true;
   return Outcome::Done;
+}
+
+void ElementTask::take(Slot term, const RunContext &context) {
+  int64_t place =
+      numbersTerms(code->reducer) ? rowMajorPlace(*context.lengths) : 0;
+  terms.push_back(term);
+  if (numbersTerms(code->reducer))
+    places.push_back(place);
+  if (!code->single || code->wholeBody)
+    return;
+  int lanes = code->lanes;
+  int64_t number = lanes < 0 ? 0 : registers[lanes].whole - code->lower[lanes];
+  singles.push_back({static_cast<float>(term.real),
+                     static_cast<float>(context.factor.real),
+                     static_cast<unsigned>(number % 16), place});
 }
 
 /// The reduction indices as one number: what argmax gives, and the place in
@@ -221,8 +255,19 @@ int64_t ElementTask::rowMajorPlace(const LengthTable &lengths) const {
   return place;
 }
 
+void ElementTask::combineSingle() {
+  Order order{code->lanes >= 0, code->fused};
+  if (givesRow(*code))
+    row =
+        normaliseSingle(code->reducer == Reducer::log_softmax, order, singles);
+  else
+    value = reduceSingle(code->reducer, order, singles);
+}
+
 void ElementTask::combine(Rounding *rounding) {
   bool whole = code->wholeBody;
+  if (code->single && !whole && code->reducer != Reducer::none)
+    return combineSingle();
   if (!givesRow(*code)) {
     if (code->reducer == Reducer::none)
       value = terms.empty() ? 0

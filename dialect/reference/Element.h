@@ -4,40 +4,43 @@
 #define FOVEA_DIALECT_REFERENCE_ELEMENT_H
 
 #include "dialect/reference/Code.h"
+#include "dialect/reference/Orders.h"
 
 namespace fovea::reference {
 
 /// Steps through the indices number `begin` to `end` of a compute, row-major,
-/// within their bounds; the earlier ones are fixed. The indices are the first
-/// registers.
+/// within their bounds; the earlier ones are fixed. The index with partial
+/// results is the innermost. The indices are the first registers.
 class IndexRange {
 public:
   IndexRange(const Code &code, const LengthTable &lengths, unsigned begin,
-             unsigned end)
-      : code(&code), lengths(&lengths), begin(begin), end(end) {}
+             unsigned end);
 
-  /// To the first place; false when there is none.
+  /// Moves to the first place; returns false if there is none.
   bool start(std::vector<Slot> &registers) const;
-  /// To the next place; false after the last.
+  /// Moves to the next place; returns false after the last.
   bool advance(std::vector<Slot> &registers) const;
 
 private:
-  bool settle(std::vector<Slot> &registers, unsigned from) const;
+  bool settle(std::vector<Slot> &registers, size_t from) const;
 
   const Code *code;
   const LengthTable *lengths;
-  unsigned begin, end;
+  llvm::SmallVector<unsigned, 8> numbers; // the outermost first
 };
 
-/// The evaluation of one element of an attn.compute; of a softmax, of the whole
-/// row, since no element of it stands before the others. It can stop at a
-/// missing element and go on.
+/// The evaluation of one element of an attn.compute; for a softmax, of the
+/// whole row, because no element exists before the others. It can stop at a
+/// missing element and resume.
 class ElementTask {
 public:
   /// `registers` are code.registers with the captures set. `parallel` are the
   /// parallel indices, for cumsum followed by the place in the row.
   void start(const Code &code, const std::vector<Slot> &registers,
              llvm::ArrayRef<int64_t> parallel, const LengthTable &lengths);
+  /// The same element of the next example: its terms follow those so far.
+  void goOn(const std::vector<Slot> &registers,
+            llvm::ArrayRef<int64_t> parallel, const LengthTable &lengths);
   /// Done, Missing or Failed (see RunContext).
   Outcome resume(RunContext &context);
 
@@ -46,15 +49,17 @@ public:
     return code.reducer == attn::Reducer::softmax ||
            code.reducer == attn::Reducer::log_softmax;
   }
-  /// The element, as it is stored.
+  /// The element, in storage form.
   double element() const { return value; }
-  /// The row: places and values of what the condition did not exclude.
+  /// The row: places and values of the included elements.
   llvm::ArrayRef<int64_t> rowPlaces() const { return places; }
   llvm::ArrayRef<double> rowValues() const { return row; }
 
 private:
   int64_t rowMajorPlace(const LengthTable &lengths) const;
   void combine(Rounding *rounding);
+  void combineSingle();
+  void take(Slot term, const RunContext &context);
 
   const Code *code = nullptr;
   std::optional<IndexRange> range;
@@ -64,6 +69,7 @@ private:
   int64_t lastPlace = -1;      // of cumsum
   std::vector<Slot> terms;     // what is reduced
   std::vector<int64_t> places; // and, where it matters, their places
+  std::vector<Term> singles;   // the same in f32, in the order of the sum
   std::vector<double> row;
   double value = 0;
 };

@@ -1,7 +1,7 @@
 //===- Ensemble.cpp - several models as one hypothesis --------------------===//
 //
-// Runs the members side by side: each from its own parameters, all of them
-// given the values that are chosen from the mean of their probabilities.
+// Runs the members side by side: each with its own parameters, all with the
+// values chosen from the mean of their probabilities.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,7 @@ private:
 };
 } // namespace
 
-/// What the members wait for, together.
+/// The common event that the members wait for.
 Status Ensemble::takePending() {
   std::vector<ChoiceDistribution> all;
   for (const auto &member : members)

@@ -1,7 +1,7 @@
 //===- Interpreter.cpp - evaluates a system or a program ------------------===//
 //
-// What both ways of evaluation share: which arrays are results, what a choice
-// outside any search gives, and the objective as the choices state it.
+// Shared by both evaluators: which arrays are results, the value of a choice
+// outside any search, and the objective of the choices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ Operation *reference::findContainer(ModuleOp module, StringRef name) {
 }
 
 namespace {
-/// Sums up what the choices and penalties of a container say.
+/// Sums the contributions of a container's choices and penalties.
 struct Objective {
   double nll = 0, logp = 0, penalty = 0, choices = 0;
   double smooth = 0;
@@ -65,7 +65,7 @@ struct Objective {
   }
 };
 
-/// The names of results: all outputs, and the equations that are asked for.
+/// The names of results: all outputs, and the requested equations.
 struct Wanted {
   const EvaluateOptions &options;
   bool equation(StringRef name) const {
@@ -83,7 +83,7 @@ static Status checkRequest(Operation *container,
       if (isa<attn::EquationOp, attn::OutputOp>(op))
         known |= op.getAttrOfType<StringAttr>("target").getValue() == name;
     if (!known)
-      return Status::error(fmt::format("no equation is called '{}'", name));
+      return Status::error(fmt::format("there is no equation '{}'", name));
   }
   if (options.objective)
     for (auto choice : container->getRegion(0).getOps<attn::ChoiceOp>())

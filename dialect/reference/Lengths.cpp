@@ -1,7 +1,7 @@
 //===- Lengths.cpp - where the lengths of an example come from ------------===//
 //
-// Decides every extent before anything is evaluated: lengths that do not fit
-// together are an error here, and never met again.
+// Determines every extent before the evaluation: inconsistent lengths are an
+// error here, and never appear later.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,9 +13,9 @@ using namespace mlir;
 using namespace fovea;
 using namespace fovea::reference;
 
-/// Longer than any example, and far from where sums of extents overflow.
+/// Longer than any example, and far from overflow of sums of extents.
 static constexpr int64_t longestLength = int64_t(1) << 31;
-/// The most elements of one array: 4 GiB.
+/// The maximum number of elements of one array: 4 GiB.
 static constexpr int64_t mostElements = int64_t(1) << 29;
 
 std::string reference::placeOf(Operation *op) {

@@ -16,33 +16,34 @@ public:
   /// open one is 0 until `set`.
   Status build(mlir::Operation *container, const Inputs &inputs);
 
-  /// The number of the length `name`; -1 when there is none.
+  /// The number of the length `name`, or -1.
   int find(llvm::StringRef name) const;
   bool isNested(int id) const { return entries[id].value.nested; }
   llvm::StringRef nameOf(int id) const { return entries[id].name; }
-  /// The length, or size, that a nested length has one value for each index of.
+  /// The length, or size, for each index of which a nested length has a value.
   llvm::StringRef parentOf(int id) const { return entries[id].parent; }
   bool isOpen(int id) const { return entries[id].open; }
 
-  /// The value of a length; of a nested one the largest value.
+  /// The value of a length; for a nested one the largest value.
   int64_t value(int id) const { return entries[id].largest; }
   /// The value of a nested length at an index of its parent; 0 outside.
   int64_t value(int id, int64_t parent) const;
 
-  /// Gives an open length a value, and the lengths computed from it theirs.
+  /// Sets an open length, and the lengths computed from it.
   void set(int id, int64_t value);
   /// The largest of the lengths that came with the data; 0 without any.
   int64_t largestGiven() const;
 
-  /// An extent as a number: of a nested length the largest.
+  /// An extent as a number: for a nested length the largest.
   int64_t sizeOf(mlir::Attribute extent) const;
-  /// How an array of `type` is stored.
+  /// The storage shape of an array of `type`.
   std::vector<int64_t> shapeOf(attn::ArrayType type) const;
-  /// The same, or an error where the array would not fit in memory.
+  /// The same, or an error if the array would not fit in memory.
   Status checkedShape(attn::ArrayType type, std::vector<int64_t> &shape) const;
-  /// Whether an array of `type` has an element at `indices`, which are inside
-  /// the storage: what is past a nested length is not. `loopIndex` gives the
-  /// index of the enclosing loop over an extent, for a row without that axis.
+  /// Returns whether an array of `type` has an element at `indices`, which are
+  /// inside the storage: places past a nested length are not elements.
+  /// `loopIndex` returns the index of the enclosing loop over an extent, for a
+  /// row without that axis.
   bool isInside(attn::ArrayType type, llvm::ArrayRef<int64_t> indices,
                 llvm::function_ref<int64_t(llvm::StringRef)> loopIndex) const;
 
@@ -66,7 +67,7 @@ private:
 /// A place in the source, `model.fov:12:3`, or nothing.
 std::string placeOf(mlir::Operation *op);
 
-/// What people call the array that `op` gives: its label, or its name.
+/// The name of the result of `op` for people: its label, or its name.
 std::string labelOf(mlir::Operation *op);
 
 } // namespace fovea::reference

@@ -1,6 +1,6 @@
 //===- Philox.h - random numbers by their place ---------------------------===//
 //
-// What the counters of runtime/Philox.h mean to a model.
+// The counters of runtime/Philox.h for a model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,7 @@
 
 namespace fovea::reference {
 
-/// What a random number is for.
+/// The purpose of a random number.
 struct RandomPlace {
   uint64_t seed = 0;    // its low 32 bits count
   uint32_t ordinal = 0; // of the op in the model
@@ -36,12 +36,12 @@ inline double uniformAt(const RandomPlace &place) {
   return wordsAt(place)[0] / 4294967296.0;
 }
 
-/// Uniform between 0 and 1, neither of them, and exact in f32.
+/// Uniform strictly between 0 and 1, and exact in f32.
 inline double openUniformAt(const RandomPlace &place, unsigned word) {
   return (2.0 * (wordsAt(place)[word] >> 9) + 1) / 16777216.0;
 }
 
-/// The seed of what is drawn where none is given.
+/// The default seed of samples.
 inline constexpr uint64_t noSeed = ~uint64_t(0);
 
 } // namespace fovea::reference

@@ -1,13 +1,14 @@
 //===- Program.cpp - the ops of a program on whole arrays -----------------===//
 //
-// Executes every op of a program but attn.search, whose choices need a search
-// around the program (Search.cpp).
+// Executes every op of a program except attn.search, whose choices need a
+// search around the program (Search.cpp).
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/reference/Program.h"
 #include "dialect/reference/Element.h"
 #include "dialect/reference/Philox.h"
+#include "dialect/reference/Single.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -44,7 +45,7 @@ void reference::copyInto(Array &whole, int64_t axis, int64_t position,
 }
 
 int64_t Environment::loopIndex(StringRef extent) const {
-  // Of several loops over one extent the innermost counts: its region is
+  // With several loops over one extent the innermost counts: its region is
   // inside those of the others.
   Region *innermost = nullptr;
   int64_t result = 0;
@@ -93,7 +94,7 @@ Status reference::takeInput(Operation *op, const Inputs &inputs,
                         : inputs.parameters ? *inputs.parameters
                                             : none;
   auto found = given.find(name);
-  // What no update has left is 0.
+  // State that no update has left is 0.
   if (found == given.end() && name.starts_with(runtime::statePrefix)) {
     array = std::make_shared<const Array>(Array::scalar(0));
     return Status::success();
@@ -129,15 +130,15 @@ Status reference::takeInput(Operation *op, const Inputs &inputs,
   Array own = Array::zeros(shape, !real);
   for (size_t offset = 0; offset < own.values.size(); ++offset) {
     SmallVector<int64_t> indices = indicesOf(offset, shape);
-    if (!real || larger) {
-      // What lies past a nested length is never looked at.
+    if (!real || larger || inputs.single) {
+      // Places past a nested length are never read.
       if (!lengths.isInside(type, indices, [](StringRef) { return 0; }))
         continue;
       int64_t source = 0;
       for (size_t axis = 0; axis < indices.size(); ++axis)
         source = source * input.shape[axis] + indices[axis];
       double value = input.values[source];
-      own.values[offset] = value;
+      own.values[offset] = real && inputs.single ? toSingle(value) : value;
       if (!real && (value != std::floor(value) || std::abs(value) > 0x1p53 ||
                     (bits && value != 0 && value != 1)))
         return Status::error(
@@ -146,7 +147,7 @@ Status reference::takeInput(Operation *op, const Inputs &inputs,
             placeOf(op));
     }
   }
-  if (real && !larger)
+  if (real && !larger && !inputs.single)
     // Owned by the caller, who outlives the evaluation.
     array = ArrayPtr(&input, [](const Array *) {});
   else
@@ -213,15 +214,23 @@ Status Machine::scalar(Value value, const Environment &environment,
   return Status::success();
 }
 
+Status Machine::codeOf(attn::ComputeOp op, const Environment &environment,
+                       const Code *&code) {
+  std::unique_ptr<Code> &own = codes[op.getOperation()];
+  Status status = Status::success();
+  if (!own) {
+    own = std::make_unique<Code>();
+    status = compileCompute(op, environment.lengths, inputs.single, *own);
+  }
+  code = own.get();
+  return status;
+}
+
 Status Machine::compute(attn::ComputeOp op, Environment &environment,
                         Array &result) {
-  std::unique_ptr<Code> &code = codes[op.getOperation()];
-  if (!code) {
-    code = std::make_unique<Code>();
-    if (Status status = compileCompute(op, environment.lengths, *code);
-        status.failed())
-      return status;
-  }
+  const Code *code;
+  if (Status status = codeOf(op, environment, code); status.failed())
+    return status;
   RunContext context;
   std::vector<Slot> initial;
   prepare(*code, environment, context, initial);
@@ -258,7 +267,7 @@ Array Machine::concat(attn::ConcatOp op, const Environment &environment,
   for (Value part : op.getParts()) {
     ArrayPtr array = find(part, environment);
     if (position == 0) {
-      // A growing array is as long as it is now.
+      // A growing array has its current length.
       std::vector<int64_t> shape = array->shape;
       shape.back() = result.shape.back();
       result = Array::zeros(shape, result.integer);
@@ -412,7 +421,7 @@ Status Machine::execute(Operation *op, Environment &environment) {
   if (auto scanOp = dyn_cast<attn::ScanOp>(op))
     return scan(scanOp, environment);
   if (auto kernel = dyn_cast<attn::KernelOp>(op)) {
-    // Its equations in order: how they take turns changes nothing.
+    // Its equations in order: their interleaving changes nothing.
     Status status = executeBlock(kernel.getBody().front(), environment);
     if (status.succeeded())
       for (OpResult result : kernel->getResults())
@@ -444,7 +453,7 @@ Status Machine::execute(Operation *op, Environment &environment) {
     status = append(appendOp, environment, result);
   } else if (auto reshape = dyn_cast<attn::ReshapeOp>(op)) {
     ArrayPtr array = find(reshape.getOperand(), environment);
-    // The kept axes are as long as they are now.
+    // The kept axes have their current lengths.
     for (uint64_t axis = 0; axis < reshape.getKeep(); ++axis)
       shape[axis] = array->shape[axis];
     result = {shape, array->values, array->integer};

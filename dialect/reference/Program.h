@@ -10,7 +10,8 @@ namespace fovea::reference {
 
 using ArrayPtr = std::shared_ptr<const Array>;
 
-/// What stands at one point of a program. A copy is cheap but for its table.
+/// The values at one point of a program. Copying it is cheap except for its
+/// table.
 struct Environment {
   LengthTable lengths;
   llvm::DenseMap<mlir::Value, ArrayPtr> arrays;
@@ -21,36 +22,36 @@ struct Environment {
   int64_t loopIndex(llvm::StringRef extent) const;
 };
 
-/// Checks what the caller gives for an attn.param or attn.data, and cuts
-/// nested axes to their largest length.
+/// Checks the caller's array for an attn.param or attn.data, and cuts nested
+/// axes to their largest length.
 Status takeInput(mlir::Operation *op, const Inputs &inputs,
                  const LengthTable &lengths, ArrayPtr &array);
 
-/// What the numbers of an evaluation have in common.
+/// Shared by all steps of an evaluation.
 RandomPlace randomOf(const Inputs &inputs);
 
 /// The row-major indices of element `offset`.
 llvm::SmallVector<int64_t> indicesOf(int64_t offset,
                                      llvm::ArrayRef<int64_t> shape);
 
-/// Executes the ops of a program, all but attn.search.
+/// Executes the ops of a program, except attn.search.
 class Machine {
 public:
   Machine(mlir::Operation *container, const Inputs &inputs)
       : container(container), inputs(inputs) {}
 
-  /// Called for a choice with a result: gives its whole array.
+  /// Called for a choice with a result: returns its whole array.
   std::function<Status(attn::ChoiceOp, Environment &, Array &)> onChoice;
   /// Equations whose arrays are outputs, too.
   std::function<bool(llvm::StringRef)> isWanted;
-  /// Where it is there, computes are off by such errors.
+  /// If set, computes have such errors.
   std::optional<Rounding> rounding;
 
   Status start(Environment &environment);
   Status execute(mlir::Operation *op, Environment &environment);
   Status executeBlock(mlir::Block &block, Environment &environment);
 
-  /// An array, which stands.
+  /// A computed array.
   ArrayPtr find(mlir::Value value, const Environment &environment) const;
   /// An extent of a loop as a number.
   int64_t extentOf(mlir::Attribute extent,
@@ -58,17 +59,29 @@ public:
   /// One scalar outside any compute.
   Status scalar(mlir::Value value, const Environment &environment,
                 int64_t &result);
-  /// Puts the rows of a loop together: row i at position places[i] of `axis`.
+  /// Stacks the rows of a loop: row i at position places[i] of `axis`.
   Status stack(attn::ArrayType type, int64_t axis, int64_t extent,
                llvm::ArrayRef<ArrayPtr> rows, llvm::ArrayRef<int64_t> places,
                const Environment &environment, ArrayPtr &result) const;
-  /// The distributions of a choice, one call of `take` for each element.
+  /// The distributions of a choice, one call of `take` per element.
   Status eachChoice(
       attn::ChoiceOp op, const Environment &environment,
       llvm::function_ref<Status(int64_t, const ChoiceDistribution &)> take);
 
+  /// Executes a block that is past attn-batch for all examples, each with a
+  /// machine of its own: what a batch has once, once, and the sums over the
+  /// examples.
+  static Status executeTogether(mlir::Block &block,
+                                llvm::ArrayRef<std::unique_ptr<Machine>> batch,
+                                llvm::MutableArrayRef<Environment> examples);
+
 private:
   Status compute(attn::ComputeOp op, Environment &environment, Array &result);
+  static Status sumExamples(attn::ComputeOp op,
+                            llvm::ArrayRef<std::unique_ptr<Machine>> batch,
+                            llvm::MutableArrayRef<Environment> examples);
+  Status codeOf(attn::ComputeOp op, const Environment &environment,
+                const Code *&code);
   Array concat(attn::ConcatOp op, const Environment &environment,
                Array result) const;
   Status append(attn::AppendOp op, Environment &environment, Array &result);

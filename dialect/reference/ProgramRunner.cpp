@@ -1,9 +1,9 @@
 //===- ProgramRunner.cpp - a hypothesis of a scheduled decoder ------------===//
 //
-// Runs the ops of a program one by one. The loops that it is inside are a
-// stack of levels, so that a hypothesis can stop at a choice, be copied, and go
-// on. A scan that makes choices is such a level, too; every other op is the
-// Machine's.
+// Runs the ops of a program one by one. Its enclosing loops are a stack of
+// levels, so that a hypothesis can stop at a choice, be copied, and resume. A
+// scan that makes choices is such a level, too; Machine executes every other
+// op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace fovea;
 using namespace fovea::reference;
 
-/// Whether a program makes all its choices once, and all of symbols.
+/// Returns whether a program makes all its choices once, all of symbols.
 static bool isListable(Operation *program) {
   return !program
               ->walk([&](Operation *op) {
@@ -34,7 +34,7 @@ static bool isListable(Operation *program) {
 }
 
 namespace {
-/// A loop that a hypothesis is inside, or the program around all of them.
+/// A loop that contains a hypothesis, or the program around all of them.
 struct Level {
   Operation *loop = nullptr; // null: the program
   Block *block = nullptr;
@@ -94,9 +94,9 @@ private:
   Environment environment;
   std::vector<Level> levels;
   std::optional<int64_t> longestMark;
-  /// Without a search: whether hypotheses differ in what is chosen once.
+  /// Without a search: whether hypotheses differ in choices made once.
   bool isListed = false;
-  // The choice that is being made, element by element.
+  // The current choice, element by element.
   attn::ChoiceOp choice;
   Array chosen;
   int64_t group = -1;
@@ -109,7 +109,7 @@ static ArrayRef<int64_t> axesOf(Operation *loop) {
   return loop->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef();
 }
 
-/// Whether a loop makes choices that the search has to take.
+/// Returns whether the search must take choices in a loop.
 static bool makesChoices(Operation *loop) {
   return loop
       ->walk([](attn::ChoiceOp op) {
@@ -158,8 +158,8 @@ Status ProgramRunner::enter(Operation *loop) {
   return levels.back().extent == 0 ? leave() : beginStep();
 }
 
-/// The mark "longest" of the program, which may come after the search: what it
-/// needs is computed here.
+/// The program's mark "longest", which may come after the search: its inputs
+/// are computed here.
 Status ProgramRunner::findLongest() {
   Block &block = *levels.front().block;
   for (auto mark : block.getOps<attn::MarkOp>()) {
@@ -272,8 +272,8 @@ Status ProgramRunner::mark(attn::MarkOp op, bool &rejected) {
   return Status::success();
 }
 
-/// Goes to the next element of the choice that is being made; when there is
-/// none, its array stands.
+/// Moves to the next element of the current choice; after the last, its array
+/// is complete.
 Status ProgramRunner::nextElement(bool &waits) {
   waits = false;
   bool passed = group < 0;

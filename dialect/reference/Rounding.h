@@ -1,8 +1,8 @@
 //===- Rounding.h - the errors of a precision, drawn ----------*- C++ -*-===//
 //
-// Code in single precision rounds each result of an operation. What that may do
-// to an array is seen by drawing such errors in float64: the array then moves
-// by as much as its condition allows, and by nothing where it is exact.
+// Code in single precision rounds the result of each operation. Drawing such
+// errors in float64 shows their effect on an array: it moves by as much as its
+// condition allows, and not at all if it is exact.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace fovea::reference {
 
-/// Draws one error after the other, the same for the same seed.
+/// Draws a deterministic sequence of errors from the seed.
 class Rounding {
 public:
   explicit Rounding(uint64_t seed) : state(seed) {}

@@ -1,6 +1,7 @@
 //===- RunCode.cpp - runs the bodies of computes --------------------------===//
 
 #include "dialect/reference/Code.h"
+#include "dialect/reference/Single.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,9 +34,9 @@ static Status outOfBounds(const Code &code, const ReadPlan &plan,
       placeOf(plan.op));
 }
 
-/// Finds the element of one array; false when the indices are outside. What
-/// lies inside the extents but is not stored (a cache that has not grown so
-/// far) is outside, too.
+/// Finds the element of one array; returns false if the indices are outside.
+/// Elements inside the extents that are not stored (a cache that has not grown
+/// so far) are outside, too.
 static bool locate(const View &view, ArrayRef<unsigned> indices,
                    ArrayRef<Bound> bounds, const std::vector<Slot> &registers,
                    const LengthTable &lengths, int64_t &offset) {
@@ -111,6 +112,8 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
                           placeOf(now.op));
         return Outcome::Failed;
       }
+      if (now.single)
+        registers[now.dest].real = toSingle(registers[now.dest].real);
       if (context.rounding && now.rounds)
         registers[now.dest].real =
             (*context.rounding)(registers[now.dest].real);
@@ -162,6 +165,7 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
       break;
     case Instruction::Yield:
       result = registers[now.a];
+      context.factor = registers[now.b];
       next = 0;
       return Outcome::Done;
     }

@@ -1,8 +1,8 @@
 //===- Runner.h - one hypothesis, run up to its next choice ---------------===//
 //
-// What the search needs of a decoding graph. Two kinds: a program is run op by
-// op and keeps its state; a system is evaluated anew for every choice, from
-// nothing but the values that were chosen, and so is the oracle of the other.
+// The search's view of a decoding graph. There are two kinds: a program runs op
+// by op and keeps its state; a system is evaluated from scratch for every
+// choice, from the chosen values alone, and so is the oracle for the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,23 +29,23 @@ public:
   virtual ~Runner() = default;
   virtual std::unique_ptr<Runner> clone() const = 0;
 
-  /// Goes on up to the next event. After Choice `give` comes first.
+  /// Runs to the next event. After Choice, call `give` first.
   virtual Status advance(Event &event) = 0;
-  /// Gives the pending choice its value.
+  /// Sets the value of the pending choice.
   Status give(llvm::ArrayRef<double> value);
-  /// Whether the search that is running has the mark "score".
+  /// Returns whether the running search has the mark "score".
   virtual bool ranksByScore() const = 0;
   /// At StepEnd: takes the states that the beam does not reorder from `first`.
   virtual void shareStates(const Runner &first) = 0;
   /// At End.
   virtual Arrays outputs() const = 0;
 
-  /// Picks a value without a search: the given one, a draw, or the mode.
+  /// Picks a value without a search: the given one, a sample, or the mode.
   Status choose(const ChoiceDistribution &distribution, llvm::StringRef name,
                 std::vector<double> &value);
   /// The value that ends the sequence at the pending choice.
   std::optional<int64_t> endValue() const { return pendingEnd; }
-  /// The value that the next choice of this name has to take, or nothing.
+  /// The forced next value of this choice, or nothing.
   std::optional<double> prefixValue(llvm::StringRef name) const;
 
   struct Pending {
@@ -68,13 +68,13 @@ public:
 protected:
   /// Stores the value of the pending choice.
   virtual Status store(llvm::ArrayRef<double> value) = 0;
-  /// Notes log p of a value that a choice takes.
+  /// Records log p of a chosen value.
   Status count(const ChoiceDistribution &distribution, llvm::StringRef name,
                llvm::ArrayRef<double> value);
-  /// Whether the values that were given are used up.
+  /// Returns whether the given values are used up.
   bool isForcedOver() const;
-  /// Whether the mark "valid" counts in this step; `isLast`: whether it does
-  /// for the value that was chosen last.
+  /// Returns whether the mark "valid" counts in this step; `isLast`: whether it
+  /// does for the last chosen value.
   bool isJudged(bool isLast) const {
     return options->forced.empty() &&
            !(isLast ? isLastForced : forcedStep == steps);
@@ -100,7 +100,7 @@ Status makeSystemRunner(mlir::Operation *system, const Inputs &inputs,
                         const SearchOptions &options,
                         std::unique_ptr<Runner> &runner);
 
-/// Several models before their first op, which choose together.
+/// Several models before their first op, which form an ensemble.
 std::unique_ptr<Runner>
 makeEnsemble(const Inputs &inputs, const SearchOptions &options,
              std::vector<std::unique_ptr<Runner>> members);

@@ -1,7 +1,7 @@
 //===- Scalars.cpp - the meaning of each scalar op ------------------------===//
 //
-// One table. Whole numbers wrap around like those of the machine; what has no
-// value (a division by zero, a NaN as a whole number) is a fault.
+// One table. Whole numbers wrap around as on the machine; undefined results (a
+// division by zero, a NaN as a whole number) are faults.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,7 +54,7 @@ static bool cannotDivide(int64_t a, int64_t b, Fault &fault) {
   return fault != nullptr;
 }
 
-/// As compiled code does: a // 0 is 0, and the quotient by -1 wraps.
+/// As in compiled code: a // 0 is 0, and the quotient by -1 wraps.
 static int64_t floorDivide(int64_t a, int64_t b, Fault &) {
   if (b == 0)
     return 0;
@@ -95,7 +95,8 @@ static double sigmoid(double x) {
   return (x >= 0 ? 1 : e) / (1 + e);
 }
 
-/// An integer power by squaring; below 0 it is 0 but for 1 and -1.
+/// An integer power by squaring; negative exponents give 0, except for 1 and
+/// -1.
 static int64_t wholePower(int64_t base, int64_t exponent, Fault &fault) {
   if (exponent < 0) {
     if (base == 0)

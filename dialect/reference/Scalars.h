@@ -11,26 +11,26 @@
 
 namespace fovea::reference {
 
-/// A scalar while it is computed: f64, or a whole number (i64, index, or i1 as
-/// 0 and 1).
+/// A scalar during evaluation: f64, or a whole number (i64, index, or i1 as 0
+/// and 1).
 union Slot {
   double real;
   int64_t whole;
 };
 
-/// Computes an op of at most three operands. What cannot be computed (a
-/// division by zero) sets `fault` to a sentence.
+/// Computes an op of at most three operands. An undefined result (a division by
+/// zero) sets `fault` to a sentence.
 using ScalarFunction = Slot (*)(Slot, Slot, Slot, const char *&fault);
 
-/// The meaning of an op of arith, math or attn; null when it has none here.
+/// The meaning of an op of arith, math or attn; null if it has none here.
 ScalarFunction findScalar(mlir::Operation *op);
 
-/// log(1 + exp(x)), of any x.
+/// log(1 + exp(x)), for any x.
 inline double softplus(double x) {
   return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
 }
 
-/// Whether values of `type` are computed here: f64, i64, i1 and index.
+/// Returns whether values of `type` are supported: f64, i64, i1 and index.
 bool isScalar(mlir::Type type);
 
 } // namespace fovea::reference

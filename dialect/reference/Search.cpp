@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace fovea;
 using namespace fovea::reference;
 
-/// The ordinal of the random numbers that draw symbols; no op has it.
+/// The ordinal of the random numbers for symbols; no op has it.
 static constexpr uint32_t drawOrdinal = 0xFFFFFFFF;
 
 //===----------------------------------------------------------------------===//
@@ -80,7 +80,7 @@ bool Runner::isForcedOver() const {
   return false;
 }
 
-/// log p of the symbols that may be drawn, at the temperature; the others are
+/// log p of the candidate symbols, at the temperature; the others are
 /// impossible.
 static std::vector<double> tempered(ArrayRef<double> logps,
                                     const SearchOptions &options) {
@@ -161,8 +161,8 @@ class Search {
 public:
   explicit Search(const SearchOptions &options) : options(options) {}
 
-  /// Runs one search from a pending choice; `live` is replaced by what came of
-  /// it, best first. At most `width` hypotheses live.
+  /// Runs one search from a pending choice; replaces `live` by the results,
+  /// best first. At most `width` hypotheses are live.
   Status run(std::vector<RunnerPtr> &live, int64_t width);
   double rankOf(const Runner &runner) const;
 
@@ -179,7 +179,7 @@ private:
 };
 } // namespace
 
-/// What finished hypotheses are ranked by.
+/// The ranking score of finished hypotheses.
 double Search::rankOf(const Runner &runner) const {
   if (runner.score)
     return *runner.score;
@@ -195,7 +195,7 @@ double Search::rankOf(const Runner &runner) const {
   return runner.logp;
 }
 
-/// The values that the pending choice of one hypothesis may take.
+/// The possible values of one hypothesis's pending choice.
 Status Search::symbolsOf(const Runner &runner, size_t parent,
                          std::vector<Candidate> &candidates) {
   const ChoiceDistribution &distribution = runner.pending.distribution;
@@ -213,7 +213,7 @@ Status Search::symbolsOf(const Runner &runner, size_t parent,
       return Status::error(
           fmt::format("log p of '{}' is not a number", runner.pending.name()),
           placeOf(runner.pending.op));
-    // What is impossible is no candidate.
+    // Impossible values are not candidates.
     if (std::isinf(logp) && logp < 0)
       return Status::success();
     Candidate &candidate = candidates.emplace_back();
@@ -326,7 +326,7 @@ Status Search::run(std::vector<RunnerPtr> &live, int64_t width) {
   if (finished.empty())
     return Status::error(
         fmt::format("no value of '{}' is allowed, or possible", name), place);
-  // Of equals the one that finished first is first.
+  // Among equals the one that finished first comes first.
   std::vector<std::tuple<bool, double, size_t>> order;
   for (auto [i, runner] : llvm::enumerate(finished))
     order.push_back({runner->cut, -rankOf(*runner), i});
@@ -337,15 +337,15 @@ Status Search::run(std::vector<RunnerPtr> &live, int64_t width) {
   return Status::success();
 }
 
-/// Follows one path: given values, or draws. A draw that is not allowed is
-/// drawn again without that symbol.
+/// Follows one path: given values, or samples. A forbidden sample is drawn
+/// again without that symbol.
 static Status follow(const SearchOptions &options, RunnerPtr &runner,
                      Event &event) {
   while (event == Event::Choice || event == Event::StepEnd) {
     if (event == Event::Choice) {
       std::vector<double> value;
       ChoiceDistribution distribution = runner->pending.distribution;
-      // The end is no symbol before `shortest`.
+      // The end is not a candidate before `shortest`.
       std::optional<int64_t> end = runner->endValue();
       bool isPossible = true;
       if (options.forced.empty() &&
@@ -390,8 +390,9 @@ static Status follow(const SearchOptions &options, RunnerPtr &runner,
 // Decoding
 //===----------------------------------------------------------------------===//
 
-/// Runs a hypothesis to the end of the graph. Of every further search its best
-/// hypothesis goes on. `many` asks for up to so many hypotheses of the first.
+/// Runs a hypothesis to the end of the graph. Every further search continues
+/// with its best hypothesis. `many` requests up to so many hypotheses of the
+/// first.
 static Status runToEnd(Search &search, const SearchOptions &options,
                        std::vector<RunnerPtr> &runners, Event event) {
   bool singlePath = options.sample || !options.forced.empty();
@@ -423,13 +424,14 @@ static Status runToEnd(Search &search, const SearchOptions &options,
       if (&runner == &runners.back())
         event = now;
     }
-    first = false;
+    // A step may make no choice, and end before the search has begun.
+    first &= event != Event::SearchEnd;
     runners = std::move(after);
   }
   return Status::success();
 }
 
-/// Without a search a member would choose for itself.
+/// Without a search a member would choose independently.
 static Status checkEnsemble(Operation *container) {
   attn::ChoiceOp alone;
   container->walk([&](attn::ChoiceOp op) {

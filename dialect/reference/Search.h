@@ -1,8 +1,8 @@
 //===- Search.h - generates by beam, greedily or at random ----------------===//
 //
 // Executes a decoding graph: a program with `attn.search`, or, as its oracle,
-// the unscheduled system. The body of a search is run for each hypothesis up
-// to a choice; the search takes a value and goes on.
+// the unscheduled system. The body of a search runs for each hypothesis up to a
+// choice; the search picks a value and continues.
 //
 // The beam: at each choice the best `beam - finished` continuations of the live
 // hypotheses are kept, ranked by their log p (or by the mark "score"); ties go
@@ -25,28 +25,29 @@ using runtime::Normalise;
 
 /// The options of any search, and those of the interpreter alone.
 struct SearchOptions : runtime::SearchOptions {
-  /// Names of `attn.equation` that are returned besides the outputs.
+  /// Names of `attn.equation` to return besides the outputs.
   std::vector<std::string> equations;
 
-  /// Values that are taken instead of searched, by the name of the choice,
-  /// with the generated index first: for log p of given outputs. The search
-  /// ends with them.
+  /// Forced values, by the name of the choice, with the generated
+  /// index first: for log p of given outputs. The search ends with
+  /// them.
   Arrays forced;
 
-  /// Symbols that the search has to begin with, by the name of the choice; what
-  /// follows is searched. The mark "valid" does not forbid them.
+  /// Prefix symbols, by the name of the choice; the search continues after
+  /// them. The mark "valid" does not forbid them.
   std::map<std::string, std::vector<double>> prefix;
 
   /// For tests: the state of this name keeps its initial value.
   std::string dropState;
 };
 
-/// The options that the module's `attn.decode` dictionary gives: beam, nbest,
-/// longest, shortest, normalise ("none", "per_symbol", "gnmt(0.6)").
+/// The options in the module's `attn.decode` dictionary: beam, nbest, longest,
+/// shortest, normalise ("none", "per_symbol", "gnmt(0.6)").
 Status readSearchOptions(mlir::ModuleOp module, SearchOptions &options);
 
 struct Hypothesis {
-  /// The generated names and what is shown, stacked along this hypothesis.
+  /// The generated names and the shown equations, stacked along this
+  /// hypothesis.
   Arrays outputs;
   double logp = 0;
   double score = 0;             // what it is ranked by
@@ -61,9 +62,9 @@ Status decode(mlir::Operation *container, const Inputs &inputs,
               const SearchOptions &options,
               std::vector<Hypothesis> &hypotheses);
 /// The same by an ensemble: the inputs of each member, which differ in their
-/// parameters. What is chosen from is the mean of the probabilities; marks have
-/// to agree, the mark "score" counts in the mean, and the outputs are those of
-/// the first.
+/// parameters. Choices use the mean of the probabilities; marks must agree,
+/// the mean of the mark "score" counts, and the outputs are those of the
+/// first.
 Status decode(mlir::Operation *container, llvm::ArrayRef<Inputs> members,
               const SearchOptions &options,
               std::vector<Hypothesis> &hypotheses);

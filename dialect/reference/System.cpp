@@ -1,8 +1,9 @@
 //===- System.cpp - equations on demand, with an explicit stack -----------===//
 //
-// The stack holds the elements that wait for the one on top. A task that meets
-// a missing element keeps its place and goes on when the element stands. An
-// element that is met again while it waits needs itself: that is an error.
+// The stack contains the elements that wait for the one on top. A task that
+// meets a missing element keeps its position and resumes when the element is
+// computed. An element that is met again while it waits needs itself: that is
+// an error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,7 +83,8 @@ Status SystemEvaluator::prepare(Node &node) {
   node.own = Array::zeros(shape, !type.getElementType().isF64());
   node.state.assign(node.own.values.size(), Unknown);
   if (auto compute = dyn_cast<attn::ComputeOp>(op))
-    if (Status status = compileCompute(compute, lengths, node.code);
+    if (Status status =
+            compileCompute(compute, lengths, inputs.single, node.code);
         status.failed())
       return status;
   node.registers = node.code.registers;
@@ -107,8 +109,8 @@ std::string SystemEvaluator::elementText(const Node &node,
   return fmt::format("'{}[{}]'", labelOf(node.op), fmt::join(indices, ", "));
 }
 
-/// The element is on the stack already: it needs itself. Names the equations
-/// on the way.
+/// The element is on the stack already: it needs itself. Names the equations on
+/// the way.
 Status SystemEvaluator::cycle(unsigned node, int64_t offset) const {
   size_t begin = tasks.size();
   while (begin > 0) {
@@ -178,7 +180,7 @@ Outcome SystemEvaluator::resumeCompute(Task &task, Node &node, Need &need,
   return outcome;
 }
 
-/// Takes an element from another array; false when it does not stand.
+/// Takes an element from another array; returns false if it is not computed.
 bool SystemEvaluator::copyFrom(Node &node, Value source, int64_t sourceOffset,
                                int64_t offset, Need &need) {
   unsigned number = numbers.lookup(source);

@@ -8,24 +8,24 @@
 
 namespace fovea::reference {
 
-/// Evaluates an attn.system on demand: an element that is asked for and does
-/// not stand is put on a stack of tasks above the one that needs it.
+/// Evaluates an attn.system on demand: a requested, missing element is pushed
+/// on a stack of tasks above the one that needs it.
 class SystemEvaluator {
 public:
   SystemEvaluator(mlir::Operation *container, const Inputs &inputs)
       : container(container), inputs(inputs) {}
 
-  /// Reads lengths and inputs. `wanted` are the arrays that will be asked for;
-  /// what they do not need is never looked at.
+  /// Reads lengths and inputs. `wanted` are the arrays to request; arrays that
+  /// they do not need are never touched.
   Status start(llvm::ArrayRef<mlir::Value> wanted);
 
   /// Computes one element.
   Status demand(mlir::Value value, int64_t offset);
   /// Computes every element, and returns the array.
   Status demandAll(mlir::Value value, Array &result);
-  /// An element that stands.
+  /// A computed element.
   double at(mlir::Value value, int64_t offset) const;
-  /// How an array is stored.
+  /// The storage shape of an array.
   const std::vector<int64_t> &shapeOf(mlir::Value value) const;
   /// Computes the parameters of a choice's element `group`.
   Status demandDistribution(attn::ChoiceOp op, int64_t group,
@@ -34,7 +34,7 @@ public:
   LengthTable lengths;
   /// The values of open lengths; set before `start`.
   std::map<std::string, int64_t> openLengths;
-  /// Gives the value of a choice's element, of `valueSize` numbers. False ends
+  /// Sets the value of a choice's element, of `valueSize` numbers. False ends
   /// the evaluation with an error whose text is empty.
   std::function<bool(attn::ChoiceOp, int64_t, const ChoiceDistribution &,
                      std::vector<double> &)>
@@ -58,7 +58,7 @@ private:
       return given || state[offset] == Standing;
     }
   };
-  /// An element that is being computed.
+  /// An element under computation.
   struct Task {
     unsigned node;
     int64_t offset;

@@ -1,8 +1,8 @@
 //===- SystemRunner.cpp - a hypothesis of an unscheduled decoder ----------===//
 //
-// Knows nothing but the equations and the values chosen so far: for every
-// choice the whole system is evaluated anew. Generates position after position
-// along the first axis of the choices; a generated length is taken as the
+// Uses only the equations and the values chosen so far: for every choice the
+// whole system is evaluated from scratch. Generates position by position along
+// the first axis of the choices; a generated length is assumed to be the
 // largest one until it is known.
 //
 //===----------------------------------------------------------------------===//
@@ -18,7 +18,7 @@ using namespace fovea;
 using namespace fovea::reference;
 
 namespace {
-/// The choices over one index, which are made step by step.
+/// The choices over one index, made step by step.
 struct Plan {
   Attribute extent;
   bool open = false;
@@ -123,7 +123,7 @@ Status SystemRunner::start() {
   return Status::success();
 }
 
-/// Everything that the parameters of some choices are computed from.
+/// All inputs of the parameters of some choices.
 static DenseSet<Operation *> neededBy(ArrayRef<attn::ChoiceOp> choices) {
   DenseSet<Operation *> needed;
   SmallVector<Operation *> work;
@@ -142,7 +142,7 @@ static DenseSet<Operation *> neededBy(ArrayRef<attn::ChoiceOp> choices) {
   return needed;
 }
 
-/// Puts plans after those that they need; otherwise their order stays.
+/// Moves plans after those that they need; otherwise their order stays.
 void SystemRunner::orderPlans() {
   std::vector<Plan> rest = std::move(plans);
   plans.clear();
@@ -191,7 +191,7 @@ Status SystemRunner::evaluate(std::unique_ptr<SystemEvaluator> &evaluator) {
   return evaluator->start(wanted);
 }
 
-/// The value of a choice's element, when there is one.
+/// The value of a choice's element, if there is one.
 bool SystemRunner::answer(attn::ChoiceOp op, int64_t number,
                           const ChoiceDistribution &distribution,
                           std::vector<double> &value) {
@@ -201,7 +201,7 @@ bool SystemRunner::answer(attn::ChoiceOp op, int64_t number,
     return true;
   }
   if (numChoiceAxes(op) == 0) {
-    // Made once and for itself.
+    // Made once and independently.
     problem = choose(distribution, op.getTarget(), value);
     chosen[{op, number}] = value;
     return problem.succeeded();
@@ -234,7 +234,7 @@ static int64_t rowSize(ArrayRef<int64_t> shape) {
   return row;
 }
 
-/// Asks for every choice of this step.
+/// Requests every choice of this step.
 Status SystemRunner::makeChoices(SystemEvaluator &evaluator) {
   rows.clear();
   for (attn::ChoiceOp choice : plans[plan].choices)
@@ -260,7 +260,7 @@ Status SystemRunner::makeChoices(SystemEvaluator &evaluator) {
 }
 
 /// A mark "valid" with all indices of a choice judges each place when it is
-/// chosen, unless it needs choices that come later.
+/// chosen, unless it needs later choices.
 Status SystemRunner::judgePlace(bool &rejected) {
   rejected = false;
   attn::ChoiceOp last = pending.op;
@@ -272,7 +272,7 @@ Status SystemRunner::judgePlace(bool &rejected) {
     if (mark.getTarget() != "valid" || judged.contains({mark, place}) ||
         cast<attn::ArrayType>(mark.getValue().getType()).getShape() != shape)
       continue;
-    // What waits for a choice cannot go on.
+    // Elements that wait for a choice cannot proceed.
     std::unique_ptr<SystemEvaluator> evaluator;
     if (Status status = evaluate(evaluator); status.failed())
       return status;
@@ -378,7 +378,7 @@ Status SystemRunner::advance(Event &event) {
     event = Event::End;
     return finish();
   }
-  // Another search begins where the last one was over.
+  // Another search begins where the last one ended.
   if (event == Event::SearchEnd) {
     steps = 0;
     cut = false;

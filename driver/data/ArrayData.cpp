@@ -11,7 +11,7 @@ using llvm::StringRef;
 using runtime::DType;
 using runtime::Status;
 
-/// Values that are read at a time, where an example has fewer.
+/// How many values to read at a time, if an example has fewer.
 static constexpr int64_t valuesAtATime = 1 << 19;
 
 /// Splits `x.npz:images`.
@@ -31,7 +31,7 @@ bool fovea::cli::isArrayFile(StringRef path) {
 // Files
 //===----------------------------------------------------------------------===//
 
-/// Opens a file of one array, or one array of an archive.
+/// Opens a file with one array, or one array of an archive.
 Status ArrayData::open(const std::string &path, const std::string &member,
                        Array &array) {
   array.path = member.empty() ? path : path + ":" + member;
@@ -45,7 +45,7 @@ Status ArrayData::open(const std::string &path, const std::string &member,
   return status;
 }
 
-/// Lengths that nothing else says are those of the array itself.
+/// Lengths without another source are the extents of the array.
 void ArrayData::addFullLengths(const runtime::DataSpec &spec) {
   std::vector<int64_t> shape = arrays.at(spec.name).shape();
   if (shape.size() != spec.axes.size() + 1)
@@ -58,7 +58,7 @@ void ArrayData::addFullLengths(const runtime::DataSpec &spec) {
     std::string name = number == 1
                            ? spec.name + ".length"
                            : fmt::format("{}.length.{}", spec.name, number);
-    // How many there are in each row only the file knows.
+    // Only the file knows how many each row has.
     if (what.parent.empty() && !contains(name))
       add(name, runtime::Tensor::of(
                     DType::I64, {shape[0]},
@@ -101,10 +101,9 @@ Status ArrayData::addAll(const std::string &path, const Model &model,
                          const std::vector<runtime::DataSpec> &wanted) {
   std::vector<std::string> names;
   if (StringRef(path).ends_with(".npy"))
-    return Status::error(fmt::format("'{0}' is one array, and it has a name: "
-                                     "'--data {1}={0}'",
-                                     path,
-                                     wanted.empty() ? "NAME" : wanted[0].name));
+    return Status::error(fmt::format(
+        "'{0}' is a single array; help: name it with '--data {1}={0}'", path,
+        wanted.empty() ? "NAME" : wanted[0].name));
   if (Status status = listNpz(path, names); status.failed())
     return status;
   for (const runtime::DataSpec &spec : wanted)
@@ -137,8 +136,8 @@ void ArrayData::begin(std::vector<runtime::DataSpec> wanted) {
       size *= extent;
     most = std::max(most, size);
   }
-  // What is one example has no axis of examples; what is wrong is found out
-  // where all is there.
+  // A single example has no example axis; errors are found once all data are
+  // loaded.
   for (const runtime::DataSpec &spec : specs)
     isWhole |= !contains(spec.name) ||
                arrays.at(spec.name).shape().size() != spec.axes.size() + 1;

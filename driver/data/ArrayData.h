@@ -1,8 +1,8 @@
 //===- ArrayData.h - arrays of all examples -------------------------------===//
 //
-// npy and npz files, and tensors, whose first axis is the examples. They are
-// read a few examples at a time, so that a file may be larger than memory; what
-// does not lie in that order, and tensors of safetensors, are there as a whole.
+// npy and npz files, and tensors, whose first axis is the examples. Reads a few
+// examples at a time, so a file may exceed memory. Arrays in another order, and
+// safetensors, are loaded completely.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,17 +14,18 @@
 
 namespace fovea::cli {
 
-/// Whether `path` is a file of arrays with all examples: `x.npy`, `x.npz`, or
+/// Returns whether `path` is a file of arrays with all examples: `x.npy`,
+/// `x.npz`, or
 /// `x.npz:images`, one array of it.
 bool isArrayFile(llvm::StringRef path);
 
 class ArrayData {
 public:
-  /// Adds the array of `data` in a file of arrays; with its lengths, where
-  /// there are none those that its extents say.
+  /// Adds the array of `data` in a file of arrays, with its lengths; missing
+  /// lengths are the array's extents.
   runtime::Status add(const std::string &path, const DataInfo &data,
                       const runtime::DataSpec &spec);
-  /// The same of all data that an npz file names.
+  /// The same for all data that an npz file names.
   runtime::Status addAll(const std::string &path, const Model &model,
                          const std::vector<runtime::DataSpec> &specs);
   void add(const std::string &name, runtime::Tensor tensor) {
@@ -33,11 +34,11 @@ public:
 
   bool contains(const std::string &name) const { return arrays.count(name); }
 
-  /// Now all is added, and `specs` are what examples have of it. Whether they
-  /// can be had is known when they are read.
+  /// Ends the setup; `specs` are the example's data. Read errors appear later,
+  /// when the arrays are read.
   void begin(std::vector<runtime::DataSpec> specs);
-  /// The next examples, some at a time; none: there are no more. `path` is
-  /// where messages say that they are.
+  /// Returns the next examples, some at a time; none at the end. Messages use
+  /// `path` as their place.
   runtime::Status read(const std::string &path,
                        std::vector<runtime::Example> &examples);
 
@@ -61,7 +62,7 @@ private:
 
   std::map<std::string, Array> arrays;
   std::vector<runtime::DataSpec> specs;
-  /// Of the examples; that are done; that are read at a time.
+  /// The number of examples; how many are done; how many to read at a time.
   int64_t numAll = 0, numDone = 0, numPart = 0;
   bool isWhole = false; // all at once, as one batch
 };

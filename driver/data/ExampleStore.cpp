@@ -1,13 +1,14 @@
 //===- ExampleStore.cpp - examples that may be more than memory -----------===//
 //
-// The bytes of all examples are one row, cut into pages of one size. A record:
-// the id; for each data name its number, type, extents and values, of the
-// smallest type that holds them exactly; for each length its number, whether
-// it is nested, and its values.
+// All examples form one byte sequence, cut into pages of one size. A record
+// contains the id. For each data name it has its number, type, extents and
+// values, in the smallest type that holds them exactly. For each length it has
+// its number, whether it is nested, and its values.
 //
 //===----------------------------------------------------------------------===//
 
 #include "driver/data/ExampleStore.h"
+#include "runtime/data/OpenFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -43,7 +44,7 @@ template <typename T> static bool holds(const std::vector<double> &values) {
   });
 }
 
-/// The smallest type that holds all values, bit for bit.
+/// Returns the smallest type that holds all values, bit for bit.
 static DType typeFor(const std::vector<double> &values) {
   return holds<uint8_t>(values)   ? DType::U8
          : holds<int16_t>(values) ? DType::I16
@@ -168,7 +169,7 @@ ExampleStore::~ExampleStore() {
     close(file);
 }
 
-/// Where a place among all bytes lies in the file.
+/// Returns the file position of a byte offset.
 int64_t ExampleStore::inFile(int64_t place) const {
   return place - int64_t(pages.size()) * pageSize;
 }
@@ -179,12 +180,13 @@ static std::string folderOfData() {
 }
 
 static Status noRoom(const std::string &why) {
-  return Status::machine(
-      fmt::format("cannot keep data in '{}': {}; $TMPDIR says where else",
-                  folderOfData(), why));
+  return Status::machine(fmt::format(
+      "cannot store data in '{}': {}; help: set $TMPDIR to another folder",
+      folderOfData(), why));
 }
 
-/// A file that nobody else can open, and that is gone with this process.
+/// Creates a file that no other process can open and that vanishes with this
+/// one.
 Status ExampleStore::openFile() {
   llvm::SmallString<128> path;
   std::error_code failure = llvm::sys::fs::createUniqueFile(
@@ -194,7 +196,7 @@ Status ExampleStore::openFile() {
   return failure ? noRoom(failure.message()) : Status::success();
 }
 
-/// Puts a full page where it stays.
+/// Moves a full page to its final place.
 Status ExampleStore::keepPage() {
   if (numStored == 0 && int64_t(pages.size() + 1) * pageSize <= limit) {
     pages.push_back(std::move(open));
@@ -205,11 +207,13 @@ Status ExampleStore::keepPage() {
     if (Status status = openFile(); status.failed())
       return status;
   for (int64_t done = 0; done < pageSize;) {
-    ssize_t count = pwrite(file, open.data() + done, pageSize - done,
-                           numStored * pageSize + done);
-    if (count < 0 && errno != EINTR)
+    ssize_t count = runtime::throughSignals([&] {
+      return pwrite(file, open.data() + done, pageSize - done,
+                    numStored * pageSize + done);
+    });
+    if (count < 0)
       return noRoom(std::strerror(errno));
-    done += std::max<ssize_t>(count, 0);
+    done += count;
   }
   ++numStored;
   open.clear();
@@ -250,12 +254,13 @@ Status ExampleStore::load(int64_t begin, int64_t end,
       place += size;
       continue;
     }
-    ssize_t count = pread(file, to, size, inFile(place));
-    if (count == 0 || (count < 0 && errno != EINTR))
+    ssize_t count = runtime::throughSignals(
+        [&] { return pread(file, to, size, inFile(place)); });
+    if (count <= 0)
       return Status::machine(
-          fmt::format("data on the disk cannot be read again ({})",
+          fmt::format("cannot read data back from disk ({})",
                       count == 0 ? "they are gone" : std::strerror(errno)));
-    place += std::max<ssize_t>(count, 0);
+    place += count;
   }
   return Status::success();
 }

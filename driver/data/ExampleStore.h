@@ -1,9 +1,9 @@
 //===- ExampleStore.h - examples that may be more than memory -------------===//
 //
-// Keeps the examples of a training as bytes: the first of them in memory, up to
-// a limit, the others in a file without a name, in $TMPDIR or /var/tmp, which
-// is gone when the process is. What was put in comes out again bit for bit,
-// wherever it was; in memory stay eight bytes for each example.
+// Stores training examples as bytes: in memory up to a limit, the
+// rest in an unnamed temporary file in $TMPDIR or /var/tmp. Examples
+// are returned bit for bit. Memory also holds eight bytes per
+// example.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,19 +21,19 @@ public:
   ExampleStore(const ExampleStore &) = delete;
   ExampleStore &operator=(const ExampleStore &) = delete;
 
-  /// How many bytes of examples stay in memory. Stands before the first `add`.
+  /// The memory limit for examples in bytes. Set it before the first `add`.
   void setLimit(int64_t bytes) { limit = bytes; }
 
-  /// Adds an example: its values and lengths. A disk that is full, or cannot be
-  /// written, is the machine's fault.
+  /// Adds an example: its values and lengths. A full or failing disk is an
+  /// environment failure.
   runtime::Status add(const runtime::Example &example);
   int64_t size() const { return int64_t(ends.size()); }
   bool empty() const { return ends.empty(); }
 
-  /// Gives an example as it was added.
+  /// Returns an example as it was added.
   runtime::Status read(int64_t index, runtime::Example &example) const;
-  /// Says that these are read soon: what of them is on a disk is fetched
-  /// meanwhile.
+  /// Prefetches examples that will be read soon from
+  /// disk.
   void willRead(const std::vector<int64_t> &indices) const;
 
 private:
@@ -49,17 +49,17 @@ private:
   runtime::Status load(int64_t begin, int64_t end, std::string &record) const;
 
   int64_t limit = int64_t(256) << 20;
-  /// Where each example ends among the bytes of all.
+  /// The end of each example in the byte sequence.
   std::vector<int64_t> ends;
   std::vector<Page> pages; // in memory
   Page open;               // that is being filled
   int64_t numStored = 0;   // pages in the file, after those in memory
   int file = -1;
-  /// What data and lengths are called, by the numbers that stand for them.
+  /// The names of data and lengths, by their numbers in records.
   std::vector<std::string> names;
 };
 
-/// Examples as the batch that a program takes.
+/// Joins examples into the batch that a program takes.
 class LoadedBatch {
 public:
   runtime::Status load(const ExampleStore &store,

@@ -22,7 +22,7 @@ using llvm::StringRef;
 std::vector<GivenData>
 fovea::cli::givenData(const Arguments &arguments, const Model &model,
                       const std::vector<runtime::DataSpec> &needed) {
-  if (!arguments.data.empty() || arguments.stored.empty() || isatty(0))
+  if (!arguments.data.empty() || arguments.stored.empty())
     return splitData(arguments.data);
   std::vector<GivenData> result;
   for (const DataInfo &data : model.data)
@@ -33,6 +33,21 @@ fovea::cli::givenData(const Arguments &arguments, const Model &model,
   for (size_t i = 0; result.size() > 1 && i < result.size(); ++i)
     result[i].path += fmt::format(":{}", i + 1);
   return result;
+}
+
+bool fovea::cli::haveData(Session &session, const std::vector<GivenData> &given,
+                          const Model &model) {
+  std::vector<StringRef> names;
+  for (const DataInfo &data : model.data)
+    names.push_back(data.name);
+  bool good = true;
+  for (const GivenData &data : given)
+    if (!data.name.empty() && !llvm::is_contained(names, data.name)) {
+      session.error("there is no data '" + data.name + "'" +
+                    existing(data.name, names));
+      good = false;
+    }
+  return good;
 }
 
 GivenData::Form GivenData::form() const {
@@ -50,7 +65,7 @@ std::vector<GivenData>
 fovea::cli::splitData(const std::vector<std::string> &texts) {
   std::vector<GivenData> result;
   for (const std::string &text : texts) {
-    // A comma begins another pair where a name and an equals sign follow.
+    // A comma separates pairs if a name and an equals sign follow.
     llvm::SmallVector<StringRef> parts;
     StringRef(text).split(parts, ',');
     std::string whole;
@@ -78,26 +93,32 @@ fovea::cli::splitData(const std::vector<std::string> &texts) {
 
 namespace {
 
-/// What one `--data` has, an example after the other.
+/// The content of one `--data`, one example at a time.
 class Column {
 public:
   explicit Column(std::string path) : path(std::move(path)) {}
   virtual ~Column() = default;
   virtual TextLines::Kind next(LoadedValues &values,
                                std::vector<std::string> *words) = 0;
-  /// How many examples are left.
+  /// Returns the number of remaining examples.
   virtual int64_t countRest() = 0;
 
   const std::string path;
 };
 
+static TextSource sourceOf(const GivenData &given) {
+  TextSource source = cli::sourceOf(given.path);
+  source.text = given.text;
+  return source;
+}
+
 /// Lines of text.
 class TextColumn : public Column {
 public:
-  TextColumn(Session &session, const std::string &path, const DataInfo &data,
+  TextColumn(Session &session, const GivenData &given, const DataInfo &data,
              const runtime::DataSpec &spec, const Vocabularies &vocabularies)
-      : Column(path),
-        reader(session, sourceOf(path), data, spec, vocabularies) {}
+      : Column(given.path),
+        reader(session, sourceOf(given), data, spec, vocabularies) {}
 
   TextLines::Kind next(LoadedValues &values,
                        std::vector<std::string> *words) override {
@@ -109,7 +130,7 @@ private:
   TextReader reader;
 };
 
-/// Files of an example each.
+/// Files with one example each.
 class FileColumn : public Column {
 public:
   FileColumn(Session &session, const std::string &path, const DataInfo &data,
@@ -158,7 +179,7 @@ public:
   bool run();
 
 private:
-  /// A name that comes as text, or as files, and its column.
+  /// A name that comes as text or as files, and its column.
   struct Named {
     const runtime::DataSpec *spec;
     std::unique_ptr<Column> column;
@@ -207,7 +228,7 @@ private:
   const WantedData &wanted;
   const Vocabularies &vocabularies;
   llvm::function_ref<bool(runtime::Example)> take;
-  /// What begins an example: arrays, where there are any.
+  /// The source that starts an example: arrays, if there are any.
   ArrayData arrays;
   std::string arrayPath; // of the last one; empty: there are none
   std::deque<runtime::Example> fromArrays;
@@ -221,7 +242,7 @@ private:
 
 } // namespace
 
-/// Whether a file, or a column of one, has lines of text.
+/// Returns whether a file, or a column of one, contains lines of text.
 static bool isText(const std::string &path) {
   std::string file = sourceOf(path).path, why;
   if (StringRef(file).ends_with(".safetensors"))
@@ -235,7 +256,8 @@ static bool isText(const std::string &path) {
   return count > 0 && StringRef(bytes, count).find('\0') == StringRef::npos;
 }
 
-/// Takes the tensors of a batch file; of one data name when `only` is given.
+/// Takes the tensors of a batch file, or those of one data name if `only` is
+/// set.
 bool ExampleReader::readTensors(const std::string &path,
                                 const std::string &only) {
   runtime::TensorFile file;
@@ -244,10 +266,10 @@ bool ExampleReader::readTensors(const std::string &path,
     if (!only.empty() || !isText(path))
       return fail(status.text());
     std::vector<StringRef> names = dataNames();
-    session.misuse(
-        fmt::format("'{}' is text, and text has a name: '--data {}={}'{}", path,
-                    names.empty() ? "NAME" : names.front().str(), path,
-                    existing("", std::move(names))));
+    session.misuse(fmt::format(
+        "'{}' is text, and text data needs a name; help: use '--data {}={}'{}",
+        path, names.empty() ? "NAME" : names.front().str(), path,
+        existing("", std::move(names))));
     return false;
   }
   for (auto &[name, tensor] : file.tensors)
@@ -260,12 +282,12 @@ bool ExampleReader::readTensors(const std::string &path,
   return true;
 }
 
-/// Opens the arrays of a file of numpy: all of them, or those of one data name.
+/// Opens the arrays of a numpy file: all of them, or those of one data name.
 bool ExampleReader::openArrays(const std::string &path,
                                const std::string &name) {
   const DataInfo *info = name.empty() ? nullptr : infoOf(name);
   if (!name.empty() && !info)
-    return fail("no data is called '" + name + "'" +
+    return fail("there is no data '" + name + "'" +
                 existing(name, dataNames()));
   runtime::Status status = runtime::Status::success();
   if (info) {
@@ -280,20 +302,20 @@ bool ExampleReader::openArrays(const std::string &path,
   return true;
 }
 
-/// Opens one data name that comes as text, or as files.
+/// Opens one data name that comes as text or as files.
 bool ExampleReader::openNamed(const GivenData &data) {
-  const auto &[name, path] = data;
+  const std::string &name = data.name, &path = data.path;
   const DataInfo *info = infoOf(name);
   if (!info)
-    return fail("no data is called '" + name + "'" +
+    return fail("there is no data '" + name + "'" +
                 existing(name, dataNames()));
   const runtime::DataSpec *spec = specOf(name);
-  // What is generated or not read may be given, and changes nothing.
+  // Data that are generated or not read may be given, without effect.
   if (!spec)
     return true;
   if (data.form() != GivenData::Files) {
     columns.push_back({spec, std::make_unique<TextColumn>(
-                                 session, path, *info, *spec, vocabularies)});
+                                 session, data, *info, *spec, vocabularies)});
     return true;
   }
   std::vector<std::string> files;
@@ -304,8 +326,8 @@ bool ExampleReader::openNamed(const GivenData &data) {
   return true;
 }
 
-/// Which data the arrays have. A batch file alone has to hold all that is
-/// needed.
+/// Determines the data in the arrays. A batch file without other sources must
+/// contain everything needed.
 void ExampleReader::beginArrays(bool isAlone) {
   std::vector<runtime::DataSpec> specs;
   for (const runtime::DataSpec &spec : wanted.needed)
@@ -332,7 +354,7 @@ bool ExampleReader::checkNeeded() {
   return good;
 }
 
-/// Begins the next example with what arrays have of it. False: they have none.
+/// Starts the next example from the arrays. Returns false at their end.
 bool ExampleReader::nextOfArrays(runtime::Example &example) {
   if (fromArrays.empty() && !areArraysOver) {
     runtime::Status status = arrays.read(arrayPath, part);
@@ -352,7 +374,7 @@ bool ExampleReader::nextOfArrays(runtime::Example &example) {
   return true;
 }
 
-/// Adds what a name has of the next example. False where that is nothing good.
+/// Adds one name's data to the next example. Returns false on an error.
 bool ExampleReader::nextOf(Named &named, runtime::Example &example) {
   LoadedValues values;
   bool hasWords = named.spec->name == wanted.words;
@@ -379,7 +401,7 @@ bool ExampleReader::nextOf(Named &named, runtime::Example &example) {
   return true;
 }
 
-/// Joins the next example. False where there is none, or no good one.
+/// Joins the next example. Returns false at the end, or on an error.
 bool ExampleReader::join(runtime::Example &example) {
   bool good = true;
   example.id = number;
@@ -391,7 +413,8 @@ bool ExampleReader::join(runtime::Example &example) {
   return good;
 }
 
-/// After the last example of one of them: whether all have the same number.
+/// Checks, after the last example of one source, that all sources have the same
+/// number.
 bool ExampleReader::compareCounts() {
   for (runtime::Example unused; !arrayPath.empty() && nextOfArrays(unused);) {
   }
@@ -405,13 +428,13 @@ bool ExampleReader::compareCounts() {
       first = count;
     }
     if (count != first)
-      good = fail(fmt::format("'{}' has {} examples where '{}' has {}",
-                              firstPath, first, named.column->path, count));
+      good = fail(fmt::format("'{}' has {} examples but '{}' has {}", firstPath,
+                              first, named.column->path, count));
   }
   return good;
 }
 
-/// Places of an array, which a line alone does not judge.
+/// Places of an array, which cannot be checked line by line.
 bool ExampleReader::checkLimits(const runtime::Example &example) {
   for (const runtime::DataSpec &spec : wanted.needed)
     if (runtime::Status status = checkLimit(spec, example, number + 1);
@@ -444,7 +467,7 @@ bool ExampleReader::run() {
     good = checkNeeded();
   if (!good)
     return false;
-  // What needs no data is one example.
+  // Without data there is one example.
   if (arrayPath.empty() && columns.empty())
     return take(runtime::Example());
   for (;; ++number) {

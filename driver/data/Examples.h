@@ -1,8 +1,8 @@
 //===- Examples.h - the examples that a command is given ------------------===//
 //
-// Joins what each `--data` gives, one example after the other: lines of text,
-// pictures and sounds, arrays. Only a part of each file is in memory meanwhile,
-// so that who keeps the examples decides where.
+// Joins the sources of each `--data` example by example: lines of text,
+// pictures and sounds, arrays. Only a part of each file is in memory at a time,
+// so the caller decides where to keep examples.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,43 +13,50 @@
 
 namespace fovea::cli {
 
-/// What of the model's data a command reads.
+/// The part of the model's data that a command reads.
 struct WantedData {
-  /// What has to be given.
+  /// The required data.
   std::vector<runtime::DataSpec> needed;
-  /// What is read where it is given: it may give a length.
+  /// Optional data: read if given, because it may determine a length.
   std::vector<runtime::DataSpec> known;
-  /// The data whose words are kept as they stand in their lines.
+  /// The data whose original words are kept.
   std::string words;
 };
 
 /// One `--data`: NAME=FILE, or a batch file without a name.
 struct GivenData {
   std::string name, path;
-  /// What a path is: lines of text; a batch file; arrays of numpy; pictures,
-  /// sounds or arrays, one for each example, as a file or a folder of them.
+  const std::string *text = nullptr; // in the place of the file's
+  /// The form of a path: lines of text, a batch file, numpy arrays, or one
+  /// picture, sound or array per example, as a file or a folder.
   enum Form { Text, Tensors, Arrays, Files };
   Form form() const;
 };
 
-/// Splits what `--data` or `--valid` gives, `src=a.tsv:1,tgt=a.tsv:2` too.
+/// Splits the value of `--data` or `--valid`, such as
+/// `src=a.tsv:1,tgt=a.tsv:2`.
 std::vector<GivenData> splitData(const std::vector<std::string> &texts);
 
-/// The same of a command. Where it names a spec by its weights and no data, the
-/// lines of standard input are the data that are needed; of several, their
-/// columns, in the order of the spec.
+/// The same for a command. If it names a spec by its weights and has no
+/// `--data`, standard input provides the required data, in columns if there are
+/// several, in the order of the spec.
 std::vector<GivenData> givenData(const Arguments &arguments, const Model &model,
                                  const std::vector<runtime::DataSpec> &needed);
 
-/// Calls `take` for each example that `given` has, one batch file, or text or
-/// tensors of each name, as long as nothing is wrong with any. False where
-/// something is (reported), or where `take` says so.
+/// Returns whether the model has all given data names; reports the missing
+/// ones.
+bool haveData(Session &session, const std::vector<GivenData> &given,
+              const Model &model);
+
+/// Calls `take` for each example in `given`: one batch file, or text or tensors
+/// of each name. Stops at the first error (reported), or if `take` returns
+/// false; then returns false.
 bool forExamples(Session &session, const std::vector<GivenData> &given,
                  const Model &model, const WantedData &wanted,
                  const Vocabularies &vocabularies,
                  llvm::function_ref<bool(runtime::Example)> take);
 
-/// The same, all of them in memory.
+/// The same, with all examples in memory.
 bool readExamples(Session &session, const std::vector<GivenData> &given,
                   const Model &model, const WantedData &wanted,
                   const Vocabularies &vocabularies,

@@ -4,8 +4,9 @@
 #include "driver/data/Npy.h"
 #include "driver/data/Pixels.h"
 #include "driver/data/Sound.h"
+#include "runtime/data/OpenFile.h"
+#include "runtime/data/SoundFrames.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 #include <cmath>
@@ -50,17 +51,17 @@ Status fovea::cli::listFiles(const std::string &path,
     if (name.starts_with("."))
       continue;
     if (!isDataFile(name))
-      return Status::error(fmt::format(
-          "'{}' is neither a picture (.png, .jpg) nor a sound (.wav, .flac) "
-          "nor an array (.npy)",
-          file->path()));
+      return Status::error(
+          fmt::format("unsupported file type of '{}'; expected a picture "
+                      "(.png, .jpg), a sound (.wav, .flac) or an array (.npy)",
+                      file->path()));
     files.push_back(file->path());
   }
   if (failure)
     return Status::error(
         fmt::format("cannot read '{}': {}", path, failure.message()));
   if (files.empty())
-    return Status::error("the folder '" + path + "' has no files");
+    return Status::error("the folder '" + path + "' is empty");
   llvm::sort(files);
   return Status::success();
 }
@@ -71,7 +72,7 @@ Status fovea::cli::listFiles(const std::string &path,
 
 namespace {
 
-/// Where the rows, columns and channels of pictures lie among the axes of data.
+/// The axes of data that are the rows, columns and channels of pictures.
 struct PixelAxes {
   int64_t channels = 0; // 0: the data hold no pictures
   bool areFirst = false;
@@ -98,7 +99,7 @@ struct PixelAxes {
   }
 };
 
-/// Reads files of one data name.
+/// Reads the files of one data name.
 class FileReader {
 public:
   FileReader(const DataInfo &data, const runtime::DataSpec &spec)
@@ -123,16 +124,13 @@ private:
 } // namespace
 
 static Status readBytes(const std::string &path, std::string &bytes) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return Status::error(
-        fmt::format("cannot read '{}': {}", path, buffer.getError().message()));
-  bytes = (*buffer)->getBuffer().str();
-  return Status::success();
+  std::string why;
+  return runtime::readWhole(path, bytes, why)
+             ? Status::success()
+             : Status::error(fmt::format("cannot read '{}': {}", path, why));
 }
 
-/// Takes the extents of what a file holds, where they are those of the data.
+/// Takes the extents of a file's content, if they match those of the data.
 Status FileReader::setShape(const std::string &path,
                             const std::vector<int64_t> &shape,
                             LoadedValues &result) {
@@ -154,8 +152,8 @@ Status FileReader::setShape(const std::string &path,
     if (axis.length.empty() ? extent != axis.size : extent < 1)
       return differs();
     if (!axis.parent.empty())
-      return mistake(path, "has rows of one length, but those of '" +
-                               data.name + "' have lengths of their own");
+      return mistake(path, "has rows of one length, but the rows of '" +
+                               data.name + "' differ in length");
     if (axis.length.empty())
       continue;
     auto [known, isNew] = result.lengths.try_emplace(
@@ -167,7 +165,8 @@ Status FileReader::setShape(const std::string &path,
   return Status::success();
 }
 
-/// Argument `name` of a loader for a channel; `usual` where there is none.
+/// Returns argument `name` of a loader for a channel, or `usual` if it is
+/// absent.
 static double argumentOf(const FileLoader &loader, const std::string &name,
                          int64_t channel, double usual) {
   auto found = loader.numbers.find(name);
@@ -177,7 +176,8 @@ static double argumentOf(const FileLoader &loader, const std::string &name,
   return numbers[numbers.size() > 1 ? channel : 0];
 }
 
-/// A byte of a channel as the model sees it: normalised, or black and white.
+/// Returns a byte of a channel as the model sees it: normalised, or black and
+/// white.
 static double pixelOf(const DataInfo &data, int64_t channel, uint8_t byte) {
   if (data.kind == DataInfo::Bit)
     return byte >= 128;
@@ -191,8 +191,8 @@ Status FileReader::readPixels(const std::string &path, LoadedValues &result) {
     return mistake(path,
                    "is a picture, but '" + data.name + "' comes from sound");
   if (axes.channels == 0 || axes.isFilm)
-    return mistake(path, fmt::format("is a picture, but '{}' is not written "
-                                     "'[Y, X] : real(3)' or '[Y, X] : real'",
+    return mistake(path, fmt::format("is a picture, but '{}' is not declared "
+                                     "as '[Y, X] : real(3)' or '[Y, X] : real'",
                                      data.name));
   std::string bytes;
   if (Status status = readBytes(path, bytes); status.failed())
@@ -220,21 +220,15 @@ Status FileReader::readPixels(const std::string &path, LoadedValues &result) {
 Status FileReader::readFrames(const std::string &path, LoadedValues &result) {
   const FileLoader &loader = data.loader;
   if (loader.kind != "sound")
-    return mistake(path, fmt::format("is a sound; the spec says how '{}' is "
-                                     "made of it: 'real(123) from sound(rate "
-                                     "= 16000)'",
-                                     data.name));
-  SoundOptions options;
-  options.rate = std::llround(loader.number("rate"));
-  options.filters = std::llround(loader.number("filters"));
-  options.deltas = std::llround(loader.number("deltas"));
-  options.window = loader.number("window");
-  options.shift = loader.number("shift");
-  options.normalise = loader.number("normalise") != 0;
+    return mistake(path,
+                   fmt::format("is a sound; help: declare how '{}' is computed "
+                               "from it: 'real(123) from sound(rate = 16000)'",
+                               data.name));
+  runtime::SoundOptions options = runtime::SoundOptions::from(loader.numbers);
   std::vector<double> samples;
   if (Status status = readSound(path, options.rate, samples); status.failed())
     return status;
-  result.values.values = framesOf(samples, options);
+  result.values.values = runtime::framesOf(samples, options);
   int64_t count = result.values.values.size() / options.width();
   return setShape(path, {count, options.width()}, result);
 }
@@ -296,8 +290,8 @@ Status FileReader::readArray(const std::string &path, LoadedValues &result) {
 
 Status FileReader::read(const std::string &path, LoadedValues &result) {
   if (data.kind != DataInfo::Real && data.kind != DataInfo::Bit)
-    return mistake(path, "holds numbers, but '" + data.name +
-                             "' is neither 'real' nor 'bit'");
+    return mistake(path, "contains numbers, but '" + data.name +
+                             "' is declared neither 'real' nor 'bit'");
   if (isPicture(path))
     return readPixels(path, result);
   return isSound(path) ? readFrames(path, result) : readArray(path, result);

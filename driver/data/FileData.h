@@ -1,9 +1,9 @@
 //===- FileData.h - pictures, sounds and arrays as data -------------------===//
 //
-// What a file that is no text holds, as the values of data: PNG and JPEG, WAV
-// and FLAC, npy and npz. How is said by the spec (`from pixels(..)`), so that
-// it goes with the weights. A file is taken as hostile, and has to have the
-// extents that the data have: nothing is cut, and nothing is stretched.
+// Reads data values from files that are not text: PNG and JPEG, WAV and FLAC,
+// npy and npz. The spec defines the conversion (`from pixels(..)`), so it is
+// stored with the weights. A file is untrusted, and must have the extents of
+// the data: nothing is cropped or resized.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,20 +14,20 @@
 
 namespace fovea::cli {
 
-/// Whether a name ends as that of a picture, a sound or an array does.
+/// Returns whether a name has the extension of a picture, a sound or an array.
 bool isDataFile(llvm::StringRef name);
 
-/// The files of a folder that are data, by their names; a file is itself. What
-/// is something else is an error, but for what begins with a dot.
+/// Returns the data files of a folder, by name; a file stands for itself. Other
+/// files are an error, except hidden ones.
 runtime::Status listFiles(const std::string &path,
                           std::vector<std::string> &files);
 
-/// What one file holds of one example.
+/// Reads one file of one example.
 runtime::Status loadFile(const std::string &path, const DataInfo &data,
                          const runtime::DataSpec &spec, LoadedValues &result);
 
-/// Makes of an array what it is to some data, whose axes are its last ones:
-/// bytes are pixels where the spec says so, whole numbers are numbers.
+/// Converts an array to values of the data, whose axes are its last ones. Bytes
+/// are pixels if the spec declares so; whole numbers stay numbers.
 runtime::Status fitArray(const std::string &path, const DataInfo &data,
                          const runtime::DataSpec &spec,
                          runtime::Tensor &tensor);

@@ -4,6 +4,7 @@
 #include "driver/Arguments.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "runtime/data/OpenFile.h"
+#include "runtime/data/ReplaceFile.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace fovea;
@@ -18,35 +19,24 @@ std::optional<std::string> fovea::cli::readInput(const std::string &path) {
   return text;
 }
 
-static std::error_code writeTo(int file, StringRef text) {
-  raw_fd_ostream stream(file, /*shouldClose=*/false);
-  stream << text;
-  stream.flush();
-  std::error_code failure = stream.error();
-  stream.clear_error();
-  return failure;
+static Error replaceFile(const std::string &path, StringRef text) {
+  runtime::ReplaceFile file;
+  return file.open(path) && file.write(text) && file.finish()
+             ? Error::success()
+             : errorCodeToError(errnoAsErrorCode());
 }
 
-/// Writes beside the place and renames.
-static Error replaceFile(StringRef path, StringRef text) {
-  Expected<sys::fs::TempFile> file =
-      sys::fs::TempFile::create(path + ".%%%%%%.part");
-  if (!file)
-    return file.takeError();
-  if (std::error_code failure = writeTo(file->FD, text)) {
-    consumeError(file->discard());
-    return errorCodeToError(failure);
-  }
-  return file->keep(path);
-}
-
-/// Writes into what is no file: a device, a pipe.
+/// Writes into a device or a pipe.
 static Error writeInto(const std::string &path, StringRef text) {
   std::string why;
   int file = runtime::openToWriteInto(path, why);
   if (file < 0)
     return createStringError(why);
-  std::error_code failure = writeTo(file, text);
+  raw_fd_ostream stream(file, /*shouldClose=*/false);
+  stream << text;
+  stream.flush();
+  std::error_code failure = stream.error();
+  stream.clear_error();
   sys::fs::file_t handle = sys::fs::convertFDToNativeFile(file);
   if (std::error_code other = sys::fs::closeFile(handle); !failure)
     failure = other;
@@ -62,9 +52,7 @@ static Error write(const std::string &path, StringRef text) {
   SmallString<128> real;
   if (std::error_code failure = sys::fs::real_path(path, real))
     return errorCodeToError(failure);
-  if (Error error = replaceFile(real, text))
-    return error;
-  return errorCodeToError(sys::fs::setPermissions(real, status.permissions()));
+  return replaceFile(real.str().str(), text);
 }
 
 int fovea::cli::writeText(const std::string &path, StringRef text) {

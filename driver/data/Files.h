@@ -10,14 +10,14 @@
 
 namespace fovea::cli {
 
-/// The text of a spec or of standard input ("-"); nothing, and said why, when
-/// it cannot be read.
+/// Reads the text of a spec or of standard input ("-"). Returns nothing on an
+/// error (reported).
 std::optional<std::string> readInput(const std::string &path);
 
-/// Writes `text` to `path`, or to standard output when that is empty or `-`.
-/// Whoever reads the file meanwhile has the old text or the new one, and never
-/// half of it. Permissions stay; of a symbolic link the target is replaced.
-/// Returns an exit code; an error has been printed.
+/// Writes `text` to `path`, or to standard output if `path` is empty or `-`.
+/// Readers see the old text or the new one, never half of it. Keeps
+/// permissions; replaces the target of a symbolic link. Returns an exit code;
+/// errors have been printed.
 int writeText(const std::string &path, llvm::StringRef text);
 
 /// The same for tensors.

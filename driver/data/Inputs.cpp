@@ -2,6 +2,7 @@
 
 #include "driver/data/Inputs.h"
 #include "dialect/reference/Batch.h"
+#include "runtime/data/OpenFile.h"
 #include "runtime/train/Initialise.h"
 #include "llvm/Support/Path.h"
 
@@ -64,18 +65,18 @@ static std::vector<int64_t> indicesOf(int64_t flat,
   return indices;
 }
 
-/// How weights that carry their spec are of another model, in one sentence;
-/// empty where it is the same, or nobody knows.
+/// Describes how weights with a spec differ from the model, in one sentence;
+/// empty if they match or have no spec.
 static std::string differenceOf(const Session &session, const Model &model,
                                 const runtime::TensorFile &file,
                                 const std::string &path) {
   StoredSpec theirs;
   if (!theirs.take(file.metadata))
     return "";
-  std::string hint = "; '" + path + "' in the place of the spec takes theirs";
+  std::string hint = "; '" + path + "' instead of the spec uses theirs";
   auto name = file.metadata.find("model");
   if (name != file.metadata.end() && name->second != model.name)
-    return fmt::format("these are weights of '{}', and not of '{}'{}",
+    return fmt::format("these weights belong to '{}', not to '{}'{}",
                        name->second, model.name, hint);
   std::vector<std::string> have, need;
   for (const auto &[dim, size] : session.source().dims) {
@@ -92,8 +93,8 @@ static std::string differenceOf(const Session &session, const Model &model,
                      hint);
 }
 
-/// Whether every parameter of the model is there, with its extents, and no
-/// other.
+/// Returns whether every parameter of the model is present, with its extents,
+/// and no other.
 static bool fits(const Model &model, const runtime::TensorFile &file) {
   return file.tensors.size() == model.parameters.size() &&
          llvm::all_of(model.parameters, [&](const ParameterInfo &parameter) {
@@ -108,9 +109,10 @@ bool fovea::cli::takeParameters(Session &session, const std::string &path,
                                 const runtime::TensorFile &file,
                                 reference::Arrays &parameters) {
   if (path.empty() && !model.parameters.empty()) {
-    session.error(fmt::format("'{}' has {} parameters; give '--weights FILE' "
-                              "('fovea init' writes one)",
-                              model.name, model.parameters.size()));
+    session.error(fmt::format(
+        "'{}' has {} parameters, but no weights are given; help: add --weights "
+        "FILE, or replace the spec with the folder written by 'fovea train'",
+        model.name, model.parameters.size()));
     return false;
   }
   bool good = true;
@@ -137,7 +139,7 @@ bool fovea::cli::takeParameters(Session &session, const std::string &path,
           parameter.path + " " +
           runtime::shapeText({parameter.shape.begin(), parameter.shape.end()}));
     auto known = file.metadata.find("model");
-    report(fmt::format("these are weights of {}: it has {}, but '{}' has {}",
+    report(fmt::format("these weights belong to {}: it has {}, but '{}' has {}",
                        known == file.metadata.end() ? "another model"
                                                     : "'" + known->second + "'",
                        firstOf(theirs), model.name, firstOf(ours)));
@@ -156,8 +158,8 @@ bool fovea::cli::takeParameters(Session &session, const std::string &path,
       std::vector<Diagnostics::Note> notes;
       if (!file.metadata.contains("spec") && !std::exchange(hasHint, true))
         notes.push_back({{},
-                         "weights do not know the '--set' of their training; "
-                         "it has to be given again"});
+                         "weights do not store the '--set' options of their "
+                         "training; help: repeat them"});
       report(fmt::format("'{}' has extents {} but the model needs {}",
                          parameter.path, runtime::shapeText(tensor.shape),
                          runtime::shapeText(shape)),
@@ -165,13 +167,15 @@ bool fovea::cli::takeParameters(Session &session, const std::string &path,
       continue;
     }
     if (!tensor.isReal()) {
-      report(fmt::format("'{}' is {} but a parameter is F32 or F64",
+      report(fmt::format("'{}' is {} but parameters are F32 or F64",
                          parameter.path, runtime::nameOf(tensor.type)));
       continue;
     }
     reference::Array values{shape, tensor.toDoubles(), false};
+    // -inf masks scores, as in a causal mask; nothing else that is not finite
+    // has a use.
     auto wrong = llvm::find_if_not(
-        values.values, [](double value) { return std::isfinite(value); });
+        values.values, [](double value) { return value < HUGE_VAL; });
     if (wrong != values.values.end())
       report(fmt::format(
           "'{}' has the value {} at {}", parameter.path, *wrong,
@@ -182,7 +186,7 @@ bool fovea::cli::takeParameters(Session &session, const std::string &path,
     if (llvm::none_of(model.parameters, [&](const ParameterInfo &parameter) {
           return parameter.path == name;
         }))
-      report("'" + name + "' is no parameter of the model" +
+      report("'" + name + "' is not a parameter of the model" +
              meant(name, model));
   return good;
 }
@@ -197,19 +201,25 @@ static std::string schemeOf(Model &model) {
   return scheme ? scheme.str() : "";
 }
 
-std::string fovea::cli::besideSpec(const Arguments &arguments, StringRef name) {
-  if (llvm::sys::path::is_absolute(name))
-    return name.str();
-  llvm::SmallString<128> path = llvm::sys::path::parent_path(arguments.spec());
-  llvm::sys::path::append(path, name);
-  return path.str().str();
+bool fovea::cli::findBesideSpec(Session &session, const Arguments &arguments,
+                                StringRef name, std::string &path) {
+  const std::string &spec =
+      arguments.stored.empty() ? arguments.spec() : arguments.stored;
+  std::string why;
+  if (runtime::findBeside(llvm::sys::path::parent_path(spec).str(), name.str(),
+                          path, why))
+    return true;
+  session.error(fmt::format("{}: cannot read '{}': {}", spec, name.str(), why));
+  return false;
 }
 
-/// Puts the weights of `use .. from "FILE"` in the place of drawn ones.
+/// Replaces initial values with the weights of `use .. from "FILE"`.
 static bool takeUsed(Session &session, const Arguments &arguments,
                      const UseInfo &use, runtime::TensorFile &file) {
-  std::string path = besideSpec(arguments, use.from);
+  std::string path;
   runtime::TensorFile used;
+  if (!findBesideSpec(session, arguments, use.from, path))
+    return false;
   runtime::Status status = runtime::readSafeTensors(path, used);
   if (status.failed()) {
     session.error(status.text());
@@ -226,7 +236,7 @@ static bool takeUsed(Session &session, const Arguments &arguments,
       continue;
     auto found = used.tensors.find(own.str());
     if (found == used.tensors.end()) {
-      // What includes a model has parameters of its own.
+      // A model that uses another one has parameters of its own.
       if (!use.prefix.empty())
         report("'" + own.str() + "' is missing");
     } else if (found->second.shape != tensor.shape || !found->second.isReal()) {

@@ -9,37 +9,40 @@
 
 namespace fovea::cli {
 
-/// Reads a file of weights; without a path `file` stays empty, which is right
-/// for models without parameters. False when it cannot be read (reported).
+/// Reads a weights file; without a path `file` stays empty, which is correct
+/// for models without parameters. Returns false on an error (reported).
 bool readWeightsFile(Session &session, const std::string &path,
                      runtime::TensorFile &file);
 
-/// Takes the parameters of a model from the file that was read from `path`.
-/// Everything that differs in name, extents or type is an error of its own.
+/// Takes the parameters of a model from the file read from `path`. Each
+/// difference in name, extents or type is a separate error.
 bool takeParameters(Session &session, const std::string &path,
                     const Model &model, const runtime::TensorFile &file,
                     reference::Arrays &parameters);
 
-/// A file that a spec names: its place is that of the spec.
-std::string besideSpec(const Arguments &arguments, llvm::StringRef name);
+/// Finds a file that a spec names, beside the spec or the weights that contain
+/// it. Returns false if the name leads elsewhere (reported).
+bool findBesideSpec(Session &session, const Arguments &arguments,
+                    llvm::StringRef name, std::string &path);
 
 /// Draws weights to begin with, by the scheme that the spec asks for; those of
 /// `use .. from "FILE"` are taken from there, beside the spec.
 bool drawWeights(Session &session, const Arguments &arguments, Model &model,
                  uint64_t seed, runtime::TensorFile &file);
 
-/// Adds the limits that the model gives to the data of a program.
+/// Adds the model's limits to the data of a program.
 void addLimits(const Model &model, std::vector<runtime::DataSpec> &specs);
 
-/// The data that a system or program of the model reads, with the limits that
-/// the model gives.
+/// Returns the data that a system or program of the model reads, with the
+/// model's limits.
 std::vector<runtime::DataSpec> describeData(const Model &model,
                                             mlir::Operation *container);
 
-/// All data of the model: what a program does not read may give it a length.
+/// Returns all data of the model: data that a program does not read may still
+/// determine a length.
 std::vector<runtime::DataSpec> describeAllData(const Model &model);
 
-/// Splits NAME=VALUE. False when `text` has no such form.
+/// Splits NAME=VALUE. Returns false if `text` has another form.
 bool splitPair(const std::string &text, std::string &name, std::string &value);
 
 } // namespace fovea::cli

@@ -1,7 +1,7 @@
 //===- JsonDepth.h - how deep a JSON text nests ---------------------------===//
 //
-// LLVM reads JSON by recursion: a text that somebody else wrote is looked at
-// before it is parsed.
+// LLVM parses JSON recursively, so untrusted text is checked before it is
+// parsed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,8 +12,8 @@
 
 namespace fovea::cli {
 
-/// Whether arrays and objects of a text, which need not be JSON, stand in each
-/// other more than `deepest` deep.
+/// Returns whether a text, valid JSON or not, nests arrays and objects more
+/// than `deepest` deep.
 bool nestsDeeper(llvm::StringRef json, unsigned deepest);
 
 } // namespace fovea::cli

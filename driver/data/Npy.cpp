@@ -1,7 +1,7 @@
 //===- Npy.cpp - arrays of numpy ------------------------------------------===//
 //
-// The header of an array is a literal of Python, a dict of three entries in any
-// order; it is read by a grammar of its own, which has nothing else.
+// The header of an array is a Python literal, a dict of three entries in any
+// order. A dedicated grammar parses it and accepts nothing else.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ using runtime::Status;
 
 namespace {
 
-/// What a header says.
+/// The content of a header.
 struct Header {
   std::string type; // `<f4`
   bool isFortran = false;
@@ -42,7 +42,7 @@ struct Header {
   bool isHalf() const {
     return StringRef(type).drop_front(!type.empty()) == "f2";
   }
-  /// Of an element, in the file.
+  /// The size of an element in the file.
   size_t width = 0;
   DType element = DType::F64;
 
@@ -55,7 +55,7 @@ class HeaderReader {
 public:
   HeaderReader(StringRef text, Header &header) : text(text), header(header) {}
 
-  /// False where it is no such dict.
+  /// Returns false if it is not such a dict.
   bool read() {
     if (!take("{"))
       return false;
@@ -88,7 +88,7 @@ private:
   bool value(const std::string &key, int &found) {
     if (key == "descr") {
       found |= 1;
-      // What has several fields is a list.
+      // Structured types are lists.
       if (text.ltrim().starts_with("[")) {
         header.type = "a record";
         size_t end = text.rfind(']');
@@ -125,7 +125,7 @@ private:
 
 } // namespace
 
-/// The elements of an array that are turned to little-endian bytes, first axis
+/// Converts the elements of an array to little-endian bytes, first axis
 /// first.
 static std::string inOrder(std::string_view bytes, size_t size,
                            const Header &header) {
@@ -152,7 +152,7 @@ static std::string inOrder(std::string_view bytes, size_t size,
   return result;
 }
 
-/// Half precision (IEEE 754) as a number.
+/// Converts half precision (IEEE 754) to a number.
 static double halfOf(uint16_t bits) {
   int exponent = bits >> 10 & 31, fraction = bits & 1023;
   double size = exponent == 31  ? (fraction ? NAN : INFINITY)
@@ -161,7 +161,7 @@ static double halfOf(uint16_t bits) {
   return bits >> 15 ? -size : size;
 }
 
-/// The type of elements, but for half precision; nothing: they are no numbers.
+/// The type of the elements, except half precision; nothing for other content.
 static std::optional<DType> typeOf(StringRef name) {
   if (name.size() < 3 || !StringRef("<>|=").contains(name[0]))
     return std::nullopt;
@@ -176,37 +176,38 @@ static std::optional<DType> typeOf(StringRef name) {
   return std::nullopt;
 }
 
-/// What is in an array that holds no numbers.
+/// Names the content of an array without numbers.
 static std::string contentOf(StringRef type) {
   StringRef kind = type.drop_while(
       [](char c) { return c == '|' || c == '<' || c == '>' || c == '='; });
-  return kind.starts_with("O")   ? "objects of Python"
+  return kind.starts_with("O")   ? "Python objects"
          : kind.starts_with("U") ? "texts"
-         : kind.starts_with("S") ? "strings of bytes"
+         : kind.starts_with("S") ? "byte strings"
          : kind.starts_with("c") ? "complex numbers"
-                                 : "elements of the type '" + type.str() + "'";
+                                 : "elements of type '" + type.str() + "'";
 }
 
-/// The bytes ahead of a header: its mark, a version and the size that it has.
+/// The bytes before a header: the magic string, a version and the header's
+/// size.
 static constexpr size_t markSize = 12;
 
 static Status mistake(const std::string &name, const std::string &text) {
   return Status::error(fmt::format("'{}' {}", name, text));
 }
 
-/// Where a header begins, and its size, by the first `markSize` bytes, or all
-/// of a file that has fewer.
+/// Returns where a header begins, and its size, from the first `markSize`
+/// bytes, or from a whole shorter file.
 static Status readMark(std::string_view bytes, const std::string &name,
                        size_t &begin, size_t &size) {
   if (!bytes.starts_with("\x93NUMPY"))
-    return mistake(name, "is no array of numpy: it does not begin as one");
+    return mistake(name, "is not a numpy array: its header is missing");
   if (bytes.size() < markSize)
-    return mistake(name, "is cut off, or damaged, in its header");
+    return mistake(name, "has a truncated or damaged header");
   auto version = static_cast<unsigned char>(bytes[6]);
   if (version < 1 || version > 3)
-    return mistake(name, fmt::format("has version {} of its format, but 1 to 3 "
-                                     "are known",
-                                     version));
+    return mistake(
+        name, fmt::format("has format version {}; only 1 to 3 are supported",
+                          version));
   begin = version == 1 ? 10 : 12;
   const auto *data = reinterpret_cast<const unsigned char *>(bytes.data());
   size = version == 1 ? llvm::support::endian::read16le(data + 8)
@@ -214,40 +215,41 @@ static Status readMark(std::string_view bytes, const std::string &name,
   return Status::success();
 }
 
-/// Reads a header that `available` bytes follow.
+/// Parses a header that `available` bytes follow.
 static Status readHeader(std::string_view text, size_t available,
                          const std::string &name, Header &header) {
   if (!HeaderReader(StringRef(text.data(), text.size()), header).read())
-    return mistake(name, "is cut off, or damaged, in its header");
+    return mistake(name, "has a truncated or damaged header");
   std::optional<DType> type =
       header.isHalf() ? DType::F32 : typeOf(header.type);
   if (!type)
-    return mistake(name, "holds " + contentOf(header.type) +
-                             ", which are not read; numbers and bits are");
+    return mistake(name,
+                   "holds " + contentOf(header.type) +
+                       ", which are not supported; only numbers and bits are");
   header.element = *type;
   header.width = header.isHalf() ? 2 : runtime::sizeOf(*type);
-  // No product of extents goes beyond what the file has.
+  // No product of extents exceeds the file.
   size_t wanted = header.width;
   for (int64_t extent : header.shape) {
     if (extent == 0)
-      return mistake(name, fmt::format("has the extents {}, and so no values",
+      return mistake(name, fmt::format("has extents {}, so it is empty",
                                        runtime::shapeText(header.shape)));
     if (wanted > available / extent)
       return mistake(name,
-                     fmt::format("has the extents {} but only {} bytes "
-                                 "of values",
+                     fmt::format("has extents {} but only {} bytes of values",
                                  runtime::shapeText(header.shape), available));
     wanted *= extent;
   }
   if (wanted != available)
-    return mistake(name, fmt::format("has the extents {}, which are {} bytes "
-                                     "of values, but {} are there",
-                                     runtime::shapeText(header.shape), wanted,
-                                     available));
+    return mistake(
+        name,
+        fmt::format(
+            "has extents {}, which need {} bytes of values, but contains {}",
+            runtime::shapeText(header.shape), wanted, available));
   return Status::success();
 }
 
-/// Values as they lie in a file, whose extents `header` says.
+/// Values in the layout of a file, with the extents of `header`.
 static runtime::Tensor tensorOf(std::string_view bytes, const Header &header) {
   std::string values = inOrder(bytes, header.width, header);
   if (!header.isHalf()) {
@@ -266,7 +268,7 @@ Status fovea::cli::parseNpy(std::string_view bytes, const std::string &name,
   if (Status status = readMark(bytes, name, begin, size); status.failed())
     return status;
   if (size > bytes.size() - begin)
-    return mistake(name, "is cut off, or damaged, in its header");
+    return mistake(name, "has a truncated or damaged header");
   std::string_view values = bytes.substr(begin + size);
   Header header;
   if (Status status =
@@ -279,7 +281,7 @@ Status fovea::cli::parseNpy(std::string_view bytes, const std::string &name,
 
 namespace {
 
-/// Rows of an array whose bytes come one after the other.
+/// Rows of an array whose bytes are read sequentially.
 class StreamedRows : public NpyRows {
 public:
   explicit StreamedRows(std::string name) : name(std::move(name)) {}
@@ -289,7 +291,7 @@ public:
   Status read(int64_t count, runtime::Tensor &tensor) override;
 
 protected:
-  /// The next `size` bytes; fewer at the end alone.
+  /// Returns the next `size` bytes; fewer only at the end.
   virtual Status take(size_t size, std::string &bytes) = 0;
   const std::string name;
 
@@ -308,7 +310,7 @@ Status StreamedRows::begin(size_t size) {
   if (Status status = readMark(bytes, name, first, length); status.failed())
     return status;
   if (length > size - first || length < bytes.size() - first)
-    return mistake(name, "is cut off, or damaged, in its header");
+    return mistake(name, "has a truncated or damaged header");
   if (Status status = take(length - (bytes.size() - first), text);
       status.failed())
     return status;
@@ -333,8 +335,8 @@ Status StreamedRows::read(int64_t count, runtime::Tensor &tensor) {
   if (Status status = take(size, bytes); status.failed())
     return status;
   if (bytes.size() < size)
-    return mistake(name, "has fewer values than it says");
-  // An archive is compared with its checksum where it ends.
+    return mistake(name, "has fewer values than its header claims");
+  // An archive's checksum is compared at its end.
   numLeft -= size;
   if (std::string rest; numLeft == 0)
     if (Status status = take(1, rest); status.failed())
@@ -345,7 +347,7 @@ Status StreamedRows::read(int64_t count, runtime::Tensor &tensor) {
 
 namespace {
 
-/// Those of a file of one array.
+/// Reads the bytes of a file with one array.
 class FileRows : public StreamedRows {
 public:
   using StreamedRows::StreamedRows;
@@ -368,14 +370,15 @@ private:
     size_t have = 0;
     bytes.resize(size);
     while (have < bytes.size()) {
-      ssize_t count =
-          ::read(descriptor, bytes.data() + have, bytes.size() - have);
-      if (count < 0 && errno != EINTR)
+      ssize_t count = runtime::throughSignals([&] {
+        return ::read(descriptor, bytes.data() + have, bytes.size() - have);
+      });
+      if (count < 0)
         return Status::error(
             fmt::format("cannot read '{}': {}", name, std::strerror(errno)));
       if (count == 0)
         break;
-      have += std::max<ssize_t>(count, 0);
+      have += size_t(count);
     }
     bytes.resize(have);
     return Status::success();
@@ -409,16 +412,19 @@ using Zip = std::unique_ptr<zip_t, CloseZip>;
 } // namespace
 
 static Status openZip(const std::string &path, Zip &archive) {
-  int code = 0;
-  archive.reset(zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code));
-  if (archive)
-    return Status::success();
-  zip_error_t error;
-  zip_error_init_with_code(&error, code);
-  std::string why = code == ZIP_ER_NOENT   ? "No such file or directory"
-                    : code == ZIP_ER_NOZIP ? "it is no archive (zip)"
-                                           : zip_error_strerror(&error);
-  zip_error_fini(&error);
+  std::string why;
+  int code = 0, descriptor = runtime::openToRead(path, why);
+  if (descriptor >= 0) {
+    archive.reset(zip_fdopen(descriptor, ZIP_CHECKCONS, &code));
+    if (archive)
+      return Status::success();
+    close(descriptor);
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    why =
+        code == ZIP_ER_NOZIP ? "not a zip archive" : zip_error_strerror(&error);
+    zip_error_fini(&error);
+  }
   return Status::error(fmt::format("cannot read '{}': {}", path, why));
 }
 
@@ -440,7 +446,7 @@ Status fovea::cli::listNpz(const std::string &path,
 
 namespace {
 
-/// Those of one array of an archive.
+/// Reads the bytes of one array in an archive.
 class MemberRows : public StreamedRows {
 public:
   MemberRows(const std::string &path, std::string member)
@@ -461,7 +467,7 @@ private:
   Status fail(const char *why) {
     return Status::error(fmt::format("cannot read '{}': {}", name, why));
   }
-  /// What the archive says of the size is no reason to allocate it.
+  /// The size that the archive claims is not allocated in advance.
   Status take(size_t size, std::string &bytes) override {
     bytes.clear();
     std::vector<char> buffer(std::min<size_t>(size, 1 << 20));

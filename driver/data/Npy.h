@@ -1,8 +1,8 @@
 //===- Npy.h - arrays of numpy --------------------------------------------===//
 //
-// Files of one array (.npy, versions 1 to 3 of the format) and archives of them
-// (.npz). What they hold beside numbers and bits, objects above all, is refused
-// and never looked at.
+// Reads files of one array (.npy, format versions 1 to 3) and archives of them
+// (.npz). Only numbers and bits are accepted; objects in particular are refused
+// unread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@
 
 namespace fovea::cli {
 
-/// Makes a tensor of the bytes of a .npy file, which messages call `name`. Half
-/// precision becomes F32.
+/// Makes a tensor from the bytes of a .npy file; messages use `name` for it.
+/// Half precision becomes F32.
 runtime::Status parseNpy(std::string_view bytes, const std::string &name,
                          runtime::Tensor &tensor);
 
@@ -24,8 +24,8 @@ runtime::Status parseNpy(std::string_view bytes, const std::string &name,
 runtime::Status listNpz(const std::string &path,
                         std::vector<std::string> &names);
 
-/// An array that is read a few rows at a time: places of its first axis, in
-/// their order.
+/// Reads an array a few rows at a time, along its first
+/// axis.
 class NpyRows {
 public:
   /// Opens a .npy file, or one array of a .npz file, and reads its header.
@@ -37,9 +37,9 @@ public:
   virtual ~NpyRows() = default;
 
   const std::vector<int64_t> &shape() const { return extents; }
-  /// Whether rows are consecutive, so that not all have to be read.
+  /// Returns whether rows are consecutive, so that partial reads are possible.
   bool isByRows() const { return hasRows; }
-  /// The next `count` rows; nothing is known where not so many are left.
+  /// Returns the next `count` rows; undefined if fewer are left.
   virtual runtime::Status read(int64_t count, runtime::Tensor &tensor) = 0;
 
 protected:
@@ -47,7 +47,7 @@ protected:
   bool hasRows = true;
 };
 
-/// All of an array of a .npz file.
+/// Reads a whole array of a .npz file.
 runtime::Status readNpz(const std::string &path, const std::string &name,
                         runtime::Tensor &tensor);
 

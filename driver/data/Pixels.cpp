@@ -1,7 +1,7 @@
 //===- Pixels.cpp - pictures from PNG and JPEG ----------------------------===//
 //
-// By libpng and libjpeg. What either says of a file that is damaged, or ends
-// early, is an error here: half a picture is no example.
+// Uses libpng and libjpeg. Their warnings about damaged or truncated files are
+// errors here: half a picture is not an example.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 using namespace fovea::cli;
 using fovea::runtime::Status;
 
-/// More pixels no picture has that a model looks at.
+/// No picture for a model has more pixels.
 static constexpr int64_t mostPixels = int64_t(1) << 28;
 
 static Status explain(const std::string &path, const std::string &why) {
@@ -26,11 +26,18 @@ static Status explain(const std::string &path, const std::string &why) {
       fmt::format("cannot read the picture '{}': {}", path, why));
 }
 
+/// `most` pixels are more than the bytes of the file can hold.
 static Status checkSize(const std::string &path, int64_t rows, int64_t columns,
-                        const TakeSize &take) {
+                        double most, const TakeSize &take) {
   if (rows < 1 || columns < 1 || rows > mostPixels / columns)
     return explain(path,
                    fmt::format("it has {} rows of {} pixels", rows, columns));
+  if (double(rows) * double(columns) > most)
+    return explain(
+        path,
+        fmt::format(
+            "it claims {} rows of {} pixels, more than its bytes can hold",
+            rows, columns));
   return take(rows, columns);
 }
 
@@ -39,7 +46,7 @@ static Status checkSize(const std::string &path, int64_t rows, int64_t columns,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What libpng keeps of a picture ends with this.
+/// Frees libpng's data.
 struct Png : png_image {
   Png() : png_image() { version = PNG_IMAGE_VERSION; }
   ~Png() { png_image_free(this); }
@@ -54,7 +61,10 @@ static Status readPng(const std::string &bytes, const std::string &path,
     return fail();
   picture.rows = png.height;
   picture.columns = png.width;
-  if (Status status = checkSize(path, picture.rows, picture.columns, take);
+  // Deflate expands by a factor of at most 1032; a pixel has at least one bit.
+  double most = double(bytes.size()) * 1032 * 8;
+  if (Status status =
+          checkSize(path, picture.rows, picture.columns, most, take);
       status.failed())
     return status;
   png.format = PNG_FORMAT_RGBA;
@@ -70,15 +80,15 @@ static Status readPng(const std::string &bytes, const std::string &path,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// libjpeg leaves by a jump where it cannot go on.
+/// libjpeg reports fatal errors with longjmp.
 struct JpegErrors {
   jpeg_error_mgr manager;
   std::jmp_buf back;
   char text[JMSG_LENGTH_MAX];
 };
 
-/// A picture while it is unpacked. Nothing that has a destructor is made
-/// between the jump and its target.
+/// The state of a picture during decoding. No object with a destructor is
+/// created between setjmp and longjmp.
 struct Jpeg {
   jpeg_decompress_struct info = {};
   JpegErrors errors = {};
@@ -103,7 +113,7 @@ Jpeg::Jpeg(const std::string &bytes) : bytes(bytes) {
   info.err = jpeg_std_error(&errors.manager);
   errors.manager.error_exit = jumpBack;
   errors.manager.output_message = [](j_common_ptr) {};
-  // A warning is of a file that is damaged.
+  // A warning means that the file is damaged.
   errors.manager.emit_message = [](j_common_ptr info, int level) {
     if (level < 0)
       jumpBack(info);
@@ -144,7 +154,10 @@ static Status readJpeg(const std::string &bytes, const std::string &path,
     return explain(path, jpeg.errors.text);
   picture.rows = jpeg.info.image_height;
   picture.columns = jpeg.info.image_width;
-  if (Status status = checkSize(path, picture.rows, picture.columns, take);
+  // A block of 8 by 8 pixels has at least a bit.
+  double most = double(bytes.size()) * 8 * 64;
+  if (Status status =
+          checkSize(path, picture.rows, picture.columns, most, take);
       status.failed())
     return status;
   picture.channels = jpeg.info.jpeg_color_space == JCS_GRAYSCALE ? 1 : 3;
@@ -158,7 +171,7 @@ static Status readJpeg(const std::string &bytes, const std::string &path,
 // Channels
 //===----------------------------------------------------------------------===//
 
-/// Red, green, blue and opacity of a pixel as other channels.
+/// Converts a pixel's red, green, blue and opacity to other channels.
 static void putPixel(const uint8_t (&from)[4], int64_t channels, uint8_t *to) {
   uint8_t color[3];
   for (int i = 0; i < 3; ++i)
@@ -199,7 +212,7 @@ Status fovea::cli::readPicture(const std::string &bytes,
   bool isPng = begin.starts_with("\x89PNG"),
        isJpeg = begin.starts_with("\xff\xd8");
   if (!isPng && !isJpeg)
-    return explain(path, "it is neither PNG nor JPEG");
+    return explain(path, "neither PNG nor JPEG");
   Status status = isPng ? readPng(bytes, path, take, picture)
                         : readJpeg(bytes, path, take, picture);
   if (status.succeeded())

@@ -11,20 +11,20 @@
 
 namespace fovea::cli {
 
-/// Bytes of rows of pixels of channels, from the upper left.
+/// Rows of pixels with interleaved channels, from the upper left.
 struct Picture {
   int64_t rows = 0, columns = 0, channels = 0;
   std::vector<uint8_t> bytes;
 };
 
-/// Is asked whether a picture of so many rows and columns is wanted, before it
-/// is unpacked.
+/// Decides whether a picture of so many rows and columns is acceptable, before
+/// it is decoded.
 using TakeSize = std::function<runtime::Status(int64_t, int64_t)>;
 
-/// Reads a picture of 1 (grey), 3 or 4 (with opacity) channels, which `bytes`,
-/// the content of `path`, may have more or fewer of: colours become grey by
-/// their luminance, and where opacity is not wanted the picture stands on
-/// white.
+/// Reads a picture of 1 (grey), 3 or 4 (with opacity) channels from `bytes`,
+/// the content of `path`, and converts the channels if necessary. Colours
+/// become grey by luminance; without an opacity channel the picture is blended
+/// onto white.
 runtime::Status readPicture(const std::string &bytes, const std::string &path,
                             int64_t channels, const TakeSize &take,
                             Picture &picture);

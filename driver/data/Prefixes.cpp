@@ -23,8 +23,8 @@ const DataInfo *fovea::cli::findGenerated(Session &session, const Model &model,
     path = text;
     if (generated.size() == 1)
       return generated.front();
-    session.error(fmt::format("'{}' generates {}; say which begins so: "
-                              "'--prefix {}={}'",
+    session.error(fmt::format("'{}' generates {}; help: name the one with this "
+                              "prefix: '--prefix {}={}'",
                               model.name, llvm::join(names, ", "),
                               names.front().str(), path));
     return nullptr;
@@ -50,9 +50,9 @@ bool fovea::cli::readPrefixes(Session &session, const Arguments &arguments,
     if ((data->numIndices != 1 && !isRow) ||
         (data->kind != DataInfo::Token && data->kind != DataInfo::Class &&
          data->kind != DataInfo::Position)) {
-      session.error(fmt::format("'{}' is not generated symbol by symbol, so "
-                                "that it has no prefix",
-                                data->name));
+      session.error(fmt::format(
+          "'{}' is not generated symbol by symbol, so it cannot have a prefix",
+          data->name));
       return false;
     }
     auto report = [&](std::string_view place, const std::string &what) {
@@ -71,8 +71,8 @@ bool fovea::cli::readPrefixes(Session &session, const Arguments &arguments,
       return isGood;
     });
     if (good && count != execution.examples.size()) {
-      session.error(fmt::format("'{}' has {} lines for {} examples", path,
-                                count, execution.examples.size()));
+      session.error(fmt::format("'{}' has {} lines but there are {} examples",
+                                path, count, execution.examples.size()));
       good = false;
     }
   }

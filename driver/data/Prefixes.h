@@ -7,13 +7,13 @@
 
 namespace fovea::cli {
 
-/// The generated name that `text`, `NAME=FILE` or `FILE`, is about, and its
-/// file. Null when that is not one name (diagnosed).
+/// Returns the generated name that `text`, `NAME=FILE` or `FILE`, refers to,
+/// and its file. Null if that is not exactly one name (diagnosed).
 const DataInfo *findGenerated(Session &session, const Model &model,
                               const std::string &text, std::string &path);
 
-/// Reads each `--prefix`, a line per example, into the examples. False when
-/// anything is wrong (diagnosed): a symbol that the vocabulary lacks, too.
+/// Reads each `--prefix`, one line per example, into the examples. Returns
+/// false on any error (diagnosed), such as an unknown symbol.
 bool readPrefixes(Session &session, const Arguments &arguments,
                   Execution &execution);
 

@@ -1,24 +1,23 @@
-//===- Sound.cpp - filter banks from WAV and FLAC -------------------------===//
+//===- Sound.cpp - samples from WAV and FLAC ------------------------------===//
 //
-// Files by libsndfile, spectra by KISS FFT, in double precision.
+// Uses libsndfile.
 //
 //===----------------------------------------------------------------------===//
 
 #include "driver/data/Sound.h"
+#include "runtime/data/OpenFile.h"
 
-#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <memory>
-#include <numbers>
 
-#include <kissfft/kissfft.hh>
 #include <sndfile.h>
 
+using namespace fovea;
 using namespace fovea::cli;
 using fovea::runtime::Status;
 
-/// An hour at the highest rate: more no example is.
+/// An hour at the highest rate: no example has more.
 static constexpr int64_t mostSamples = int64_t(1) << 28;
 
 Status fovea::cli::readSound(const std::string &path, int64_t rate,
@@ -28,167 +27,37 @@ Status fovea::cli::readSound(const std::string &path, int64_t rate,
         fmt::format("cannot read the sound '{}': {}", path, why));
   };
   SF_INFO info = {};
+  std::string why;
+  int descriptor = runtime::openToRead(path, why);
+  if (descriptor < 0)
+    return fail(why);
   std::unique_ptr<SNDFILE, int (*)(SNDFILE *)> file(
-      sf_open(path.c_str(), SFM_READ, &info), sf_close);
+      sf_open_fd(descriptor, SFM_READ, &info, /*close_desc=*/SF_TRUE),
+      sf_close);
   if (!file)
     return fail(sf_strerror(nullptr));
   if (info.samplerate != rate)
-    return Status::error(fmt::format("the sound '{}' has {} samples per second "
-                                     "but 'from sound' says {}",
-                                     path, info.samplerate, rate));
+    return Status::error(fmt::format(
+        "the sound '{}' has {} samples per second but 'from sound' expects {}",
+        path, info.samplerate, rate));
   if (info.frames < 1 || info.frames > mostSamples / info.channels)
     return fail(fmt::format("it has {} samples", info.frames));
-  std::vector<double> all(info.frames * info.channels);
-  sf_count_t count = sf_readf_double(file.get(), all.data(), info.frames);
-  if (count != info.frames)
-    return fail(fmt::format("it says that it has {} samples, and ends after {}",
+  // The header may claim any number of samples: allocate memory only for those
+  // in the file.
+  constexpr sf_count_t atOnce = 1 << 14;
+  std::vector<double> part(atOnce * info.channels);
+  samples.clear();
+  while (sf_count_t count = sf_readf_double(file.get(), part.data(), atOnce))
+    for (sf_count_t i = 0; i < count; ++i) {
+      double sum = 0;
+      for (int channel = 0; channel < info.channels; ++channel)
+        sum += part[i * info.channels + channel];
+      samples.push_back(sum / info.channels);
+      if (!std::isfinite(samples.back()))
+        return fail(fmt::format("sample {} is not finite", samples.size() - 1));
+    }
+  if (auto count = int64_t(samples.size()); count != info.frames)
+    return fail(fmt::format("it claims {} samples but ends after {}",
                             info.frames, count));
-  samples.assign(count, 0);
-  for (sf_count_t i = 0; i < count; ++i) {
-    for (int channel = 0; channel < info.channels; ++channel)
-      samples[i] += all[i * info.channels + channel];
-    samples[i] /= info.channels;
-    if (!std::isfinite(samples[i]))
-      return fail(fmt::format("sample {} is not finite", i));
-  }
   return Status::success();
-}
-
-namespace {
-
-/// Makes frames of one sound after another.
-class Frames {
-public:
-  Frames(const std::vector<double> &samples, const SoundOptions &options);
-  std::vector<double> take();
-
-private:
-  void makeTriangles();
-  void addBands(int64_t frame, double *bands);
-  void addDeltas(int64_t begin);
-  void normalise();
-
-  const std::vector<double> &samples;
-  const SoundOptions &options;
-  int64_t window, shift, points = 1, count = 1;
-  int64_t width; // of a frame
-  kissfft<double> transform;
-  std::vector<double> shape; // of the window
-  /// For each band its weights, from the first point on that has one.
-  std::vector<std::pair<int64_t, std::vector<double>>> triangles;
-  std::vector<std::complex<double>> input, spectrum;
-  std::vector<double> values;
-};
-
-} // namespace
-
-static double melOf(double frequency) {
-  return 1127 * std::log1p(frequency / 700);
-}
-
-Frames::Frames(const std::vector<double> &samples, const SoundOptions &options)
-    : samples(samples), options(options),
-      window(std::max<int64_t>(2, std::llround(options.window * options.rate))),
-      shift(std::max<int64_t>(1, std::llround(options.shift * options.rate))),
-      width(options.width()), transform(1, false) {
-  while (points < window)
-    points *= 2;
-  transform.assign(points, false);
-  if (auto size = static_cast<int64_t>(samples.size()); size > window)
-    count = 1 + (size - window) / shift;
-  for (int64_t k = 0; k < window; ++k)
-    shape.push_back(0.54 - 0.46 * std::cos(2 * std::numbers::pi * double(k) /
-                                           double(window - 1)));
-  makeTriangles();
-}
-
-void Frames::makeTriangles() {
-  double step = melOf(double(options.rate) / 2) / double(options.filters + 1);
-  for (int64_t band = 0; band < options.filters; ++band) {
-    std::pair<int64_t, std::vector<double>> triangle = {0, {}};
-    for (int64_t point = 0; point <= points / 2; ++point) {
-      double mel =
-          melOf(double(point) * double(options.rate) / double(points)) / step;
-      double weight = 1 - std::fabs(mel - double(band + 1));
-      if (weight <= 0)
-        continue;
-      if (triangle.second.empty())
-        triangle.first = point;
-      triangle.second.push_back(weight);
-    }
-    triangles.push_back(std::move(triangle));
-  }
-}
-
-/// The logs of the bands and of the energy of one frame.
-void Frames::addBands(int64_t frame, double *bands) {
-  constexpr double least = 1e-10;
-  input.assign(points, 0);
-  spectrum.resize(points);
-  double energy = 0;
-  for (int64_t k = 0; k < window; ++k) {
-    int64_t n = frame * shift + k;
-    if (n >= static_cast<int64_t>(samples.size()))
-      break;
-    double before = n > 0 ? samples[n - 1] : 0;
-    input[k] = (samples[n] - 0.97 * before) * shape[k];
-    energy += samples[n] * samples[n];
-  }
-  transform.transform(input.data(), spectrum.data());
-  for (const auto &[first, weights] : triangles) {
-    double sum = 0;
-    for (size_t i = 0; i < weights.size(); ++i)
-      sum += weights[i] * std::norm(spectrum[first + int64_t(i)]);
-    *bands++ = std::log(std::max(least, sum));
-  }
-  *bands = std::log(std::max(least, energy));
-}
-
-/// The differences over time of the numbers that stand before `begin`.
-void Frames::addDeltas(int64_t begin) {
-  int64_t size = options.filters + 1;
-  auto at = [&](int64_t frame, int64_t number) {
-    frame = std::clamp<int64_t>(frame, 0, count - 1);
-    return values[frame * width + begin - size + number];
-  };
-  for (int64_t frame = 0; frame < count; ++frame)
-    for (int64_t i = 0; i < size; ++i)
-      values[frame * width + begin + i] =
-          (at(frame + 1, i) - at(frame - 1, i) +
-           2 * (at(frame + 2, i) - at(frame - 2, i))) /
-          10;
-}
-
-void Frames::normalise() {
-  for (int64_t i = 0; i < width; ++i) {
-    double mean = 0, square = 0;
-    for (int64_t frame = 0; frame < count; ++frame)
-      mean += values[frame * width + i];
-    mean /= double(count);
-    for (int64_t frame = 0; frame < count; ++frame) {
-      double &value = values[frame * width + i];
-      value -= mean;
-      square += value * value;
-    }
-    // What hardly differs says nothing.
-    double deviation = std::max(std::sqrt(square / double(count)), 1e-5);
-    for (int64_t frame = 0; frame < count; ++frame)
-      values[frame * width + i] /= deviation;
-  }
-}
-
-std::vector<double> Frames::take() {
-  values.assign(count * width, 0);
-  for (int64_t frame = 0; frame < count; ++frame)
-    addBands(frame, &values[frame * width]);
-  for (int64_t delta = 1; delta <= options.deltas; ++delta)
-    addDeltas(delta * (options.filters + 1));
-  if (options.normalise)
-    normalise();
-  return std::move(values);
-}
-
-std::vector<double> fovea::cli::framesOf(const std::vector<double> &samples,
-                                         const SoundOptions &options) {
-  return Frames(samples, options).take();
 }

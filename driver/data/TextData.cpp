@@ -9,6 +9,7 @@
 #include "runtime/data/UnknownWords.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Base64.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 #include <cerrno>
@@ -27,7 +28,7 @@ using llvm::StringRef;
 // Files and lines
 //===----------------------------------------------------------------------===//
 
-/// What is read of a file at a time, and of a part at least.
+/// The number of bytes read at a time, and the minimum of a part.
 static constexpr size_t chunkSize = 1 << 16, partSize = 1 << 20;
 
 TextSource fovea::cli::sourceOf(const std::string &given) {
@@ -49,23 +50,54 @@ bool TextLines::fail(const std::string &text) {
   return false;
 }
 
-/// Opens the file; what is not read part by part is there at once.
+bool TextLines::failTooLong() {
+  return fail(fmt::format("'{}': a line has over {} bytes; help: text has one "
+                          "example per line",
+                          sourceName(source.path).str(), runtime::longestLine));
+}
+
+/// Returns whether bytes look like text. No text has a NUL byte, and nearly
+/// every binary file has one early.
+bool TextLines::checkText(StringRef bytes) {
+  if (!bytes.contains('\0'))
+    return true;
+  return fail("'" + sourceName(source.path).str() +
+              "' has NUL bytes, so it is a binary file or UTF-16; help: text "
+              "is UTF-8 with one example per line");
+}
+
+/// Returns whether a file name means JSON, compressed or not.
+static bool isJson(StringRef name) {
+  name.consume_back(".gz");
+  return name.ends_with(".jsonl") || name.ends_with(".ndjson") ||
+         name.ends_with(".json");
+}
+
+/// Opens the file; small files are read at once.
 bool TextLines::open() {
   isOpen = true;
   std::string why;
   if (source.text) {
-    rest = session.diagnostics().addSource(source.path, *source.text);
+    rest =
+        session.diagnostics().addSource(sourceName(source.path), *source.text);
     return true;
   }
+  if (!source.isJson && isJson(source.path))
+    return fail("'" + source.path +
+                "' is JSON, not text; help: write one example per line, each "
+                "name in a file or a tab-separated column of its own "
+                "(jq -r .NAME)");
   if (source.path == "-") {
     std::optional<std::string> text = readSource(source.path, why);
     if (!text)
       return fail("cannot read standard input: " + why);
+    if (!checkText(*text))
+      return false;
     rest = session.diagnostics().addSource(sourceName(source.path),
                                            std::move(*text));
     return true;
   }
-  // What is not packed is read as it is.
+  // Uncompressed content is read unchanged.
   int descriptor = runtime::openToRead(source.path, why);
   file = descriptor < 0 ? nullptr : gzdopen(descriptor, "rb");
   if (file)
@@ -77,20 +109,25 @@ bool TextLines::open() {
   return fail("cannot read '" + source.path + "': " + why);
 }
 
-/// Reads the next part, which ends where a line does. False: there is none.
+/// Reads the next part, which ends at a line end. Returns false at the end.
 bool TextLines::fill() {
   bool hasLine = pending.find('\n') != std::string::npos;
   while (file && (hold == All || !hasLine || pending.size() < partSize)) {
     char chunk[chunkSize];
     int count = gzread(file, chunk, sizeof(chunk));
     if (count > 0) {
+      if (!checkText({chunk, size_t(count)}))
+        return false;
       hasLine |= std::memchr(chunk, '\n', count) != nullptr;
       pending.append(chunk, count);
+      if (pending.size() - (pending.rfind('\n') + 1) >
+          runtime::longestLine + chunkSize)
+        return failTooLong();
       continue;
     }
     int code = Z_OK;
     std::string problem = gzerror(file, &code);
-    // What ends early is no error of gzread, but one of gzclose.
+    // gzread does not report truncated files; gzclose does.
     int closed = gzclose(std::exchange(file, nullptr));
     if (count < 0 || code != Z_OK || closed != Z_OK)
       return fail((StringRef(source.path).ends_with(".gz") ? "cannot unpack '"
@@ -100,7 +137,7 @@ bool TextLines::fill() {
   }
   size_t size = file ? pending.rfind('\n') + 1 : pending.size();
   StringRef text = StringRef(pending).take_front(size);
-  // A mark of the order of bytes is no text.
+  // A byte order mark is not text.
   if (numTaken == 0)
     text.consume_front("\xef\xbb\xbf");
   part = llvm::MemoryBuffer::getMemBufferCopy(text, source.path);
@@ -132,6 +169,11 @@ TextLines::Kind TextLines::takeLine(StringRef &line) {
 }
 
 bool TextLines::explain(StringRef place, const std::string &text) {
+  // Lines without messages are not kept: there may be any number.
+  if (session.diagnostics().isFull()) {
+    session.diagnostics().countUnshown();
+    return false;
+  }
   if (part)
     session.diagnostics().addPart(std::move(part), numBefore);
   session.diagnostics().error(llvm::SMLoc::getFromPointer(place.data()), text);
@@ -145,8 +187,7 @@ TextLines::Kind TextLines::check(StringRef line, StringRef &text) {
     return Wrong;
   };
   if (line.size() > runtime::longestLine) {
-    session.error(fmt::format("'{}': a line has {} bytes, but an example has "
-                              "at most {}",
+    session.error(fmt::format("'{}': line of {} bytes exceeds the limit of {}",
                               source.path, line.size(), runtime::longestLine));
     return Wrong;
   }
@@ -158,7 +199,7 @@ TextLines::Kind TextLines::check(StringRef line, StringRef &text) {
   llvm::SmallVector<StringRef> fields;
   line.split(fields, '\t');
   if (fields.size() < source.column)
-    return wrong(line, fmt::format("column {} is wanted but this line has {}",
+    return wrong(line, fmt::format("expected at least {} columns, found {}",
                                    source.column, fields.size()));
   text = fields[source.column - 1];
   return Good;
@@ -178,7 +219,7 @@ int64_t TextLines::countRest() {
   return count;
 }
 
-/// Calls `take` for each line; false when anything is wrong (reported).
+/// Calls `take` for each line; returns false on any error (reported).
 static bool forLines(TextLines &lines,
                      llvm::function_ref<bool(StringRef)> take) {
   bool good = true;
@@ -223,7 +264,7 @@ bool Vocabularies::read(Session &session, const Arguments &arguments,
       for (const DataInfo &data : model.data)
         if (data.kind == DataInfo::Token || data.kind == DataInfo::Class)
           names.insert(names.end(), {data.name, data.vocabulary});
-      session.error("no vocabulary and no data is called '" + name + "'" +
+      session.error("no vocabulary or data is called '" + name + "'" +
                     existing(name, std::move(names)));
       good = false;
       continue;
@@ -236,7 +277,7 @@ bool Vocabularies::read(Session &session, const Arguments &arguments,
       if (auto before = words.ids.find(line.str()); before != words.ids.end()) {
         session.diagnostics().error(
             llvm::SMLoc::getFromPointer(line.data()),
-            fmt::format("'{}' has the id {} already, from line {}", line.str(),
+            fmt::format("'{}' already has id {}, from line {}", line.str(),
                         before->second, before->second + 1));
         return false;
       }
@@ -274,8 +315,9 @@ bool Vocabularies::readModels(Session &session, const Arguments &arguments,
   for (const DataInfo &data : model.data) {
     if (data.vocabularyKind != "sentencepiece" || symbols.find(fieldOf(data)))
       continue;
-    std::string path = besideSpec(arguments, data.vocabularyFile);
-    std::string why;
+    std::string path, why;
+    if (!findBesideSpec(session, arguments, data.vocabularyFile, path))
+      return false;
     std::optional<std::string> text = readSource(path, why);
     if (!text) {
       session.error("cannot read '" + path + "': " + why);
@@ -288,7 +330,7 @@ bool Vocabularies::readModels(Session &session, const Arguments &arguments,
             runtime::SentencePieces::read(*text, vocabulary.pieces);
         status.failed()) {
       session.error("'" + path +
-                    "' is no model of SentencePiece: " + status.text());
+                    "' is not a SentencePiece model: " + status.text());
       return false;
     }
     for (const std::string &symbol : vocabulary.pieces->symbols())
@@ -378,33 +420,33 @@ runtime::TextField fovea::cli::fieldOf(const DataInfo &data) {
 // Reading and writing
 //===----------------------------------------------------------------------===//
 
-/// The file that a line names, where it names one: those of a list lie beside
-/// the list.
-static std::string fileIn(StringRef line, const DataInfo &data,
-                          const std::string &list) {
-  line = line.trim();
-  if ((data.kind != DataInfo::Real && data.kind != DataInfo::Bit) ||
-      !isDataFile(line))
-    return "";
-  if (list == "-" || llvm::sys::path::is_absolute(line))
-    return line.str();
-  llvm::SmallString<128> path = llvm::sys::path::parent_path(list);
-  llvm::sys::path::append(path, line);
-  return path.str().str();
+/// Returns whether a line names a file that contains the example.
+static bool namesFile(StringRef line, const DataInfo &data) {
+  return (data.kind == DataInfo::Real || data.kind == DataInfo::Bit) &&
+         isDataFile(line);
 }
 
 bool TextReader::read(StringRef line, LoadedValues &values) {
   auto report = [&](std::string_view place, const std::string &text) {
     return lines.explain({place.data(), place.size()}, text);
   };
-  if (std::string file = fileIn(line, data, lines.path()); !file.empty()) {
-    runtime::Status status = loadFile(file, data, spec, values);
+  if (StringRef name = line.trim(); namesFile(name, data)) {
+    // A list is a file from an unknown author. A user who writes into a pipe
+    // has a command line, and may read any file.
+    std::string path = name.str(), why;
+    if (llvm::sys::fs::is_regular_file(lines.path()) &&
+        !runtime::findBeside(llvm::sys::path::parent_path(lines.path()).str(),
+                             name.str(), path, why))
+      return report(line, "cannot read '" + name.str() + "': " + why);
+    runtime::Status status = loadFile(path, data, spec, values);
     return status.succeeded() || report(line, status.text());
   }
   if (!data.loader.kind.empty() && data.loader.kind != "text")
-    return report(line, fmt::format("'{}' comes from {}, but this line names "
-                                    "no such file",
-                                    data.name, data.loader.kind));
+    return report(
+        line,
+        fmt::format(
+            "'{}' comes from {}, but this line names another kind of file",
+            data.name, data.loader.kind));
   return runtime::readLine(line, field, spec, vocabularies.words(),
                            values.values, values.lengths, report);
 }

@@ -1,11 +1,11 @@
 //===- TextData.h - files of examples and of symbols ----------------------===//
 //
-// One example per line, as runtime/data/Text.h reads them. Files that end in
-// .gz are unpacked as they are read. A mistake is shown with its line.
+// Reads one example per line, with runtime/data/Text.h. Decompresses .gz files.
+// Shows errors with their line.
 //
-// A vocabulary is given as a file, stored with weights, or built from text: 0
-// is <s>, 1 </s>, 2 <unk>, then come the symbols by falling frequency, ties by
-// their bytes.
+// A vocabulary comes from a file, is stored with weights, or is built from
+// text. Ids: 0 is <s>, 1 </s>, 2 <unk>, then the symbols by decreasing
+// frequency, ties in byte order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +20,12 @@ struct gzFile_s; // of zlib
 
 namespace fovea::cli {
 
-/// A file with text, its place and its column from 1 (0: whole lines).
+/// A text file, its place and its column from 1 (0: whole lines).
 struct TextSource {
   std::string path;
   unsigned column = 0;
   const std::string *text = nullptr; // in the place of the file's
+  bool isJson = false;               // each line is an object, as in a log
 };
 /// Splits `FILE:2`.
 TextSource sourceOf(const std::string &given);
@@ -46,13 +47,13 @@ public:
     symbols.store(metadata);
   }
 
-  /// Reads the models of SentencePiece that the spec names, of vocabularies
-  /// that have no symbols yet.
+  /// Reads the SentencePiece models that the spec names, for vocabularies
+  /// without symbols.
   bool readModels(Session &session, const Arguments &arguments,
                   const Model &model);
 
-  /// Builds the vocabularies that have no symbols yet from the texts of the
-  /// data that use them, by name.
+  /// Builds the vocabularies without symbols from the texts of the data that
+  /// use them, by name.
   bool build(Session &session, const Model &model,
              const std::map<std::string, TextSource> &texts);
 
@@ -65,7 +66,7 @@ public:
 
 private:
   runtime::Vocabularies symbols;
-  /// By name: what the spec calls it, and whether it comes with weights.
+  /// By name: its name in the spec, and whether it comes with weights.
   struct Origin {
     std::string vocabulary;
     bool isStored = false;
@@ -73,21 +74,21 @@ private:
   std::map<std::string, Origin> origins;
 };
 
-/// What of `data` its text depends on.
+/// The properties of `data` that determine its text format.
 runtime::TextField fieldOf(const DataInfo &data);
 
-/// What one example has of a data name.
+/// One example of a data name.
 struct LoadedValues {
   runtime::DataValues values;
   runtime::Lengths lengths;
 };
 
-/// The lines of a file, or a column of them, one after the other. A mistake in
-/// one is shown with it; what is read after that counts on.
+/// Reads the lines of a file, or of one column. An error is shown with its
+/// line; reading continues after it.
 class TextLines {
 public:
-  /// What of the file is in memory: all of it for as long as the session, or a
-  /// part, in which the present line is.
+  /// The part of the file in memory: all of it, for the whole session, or the
+  /// part with the current line.
   enum Hold { All, Part };
   TextLines(Session &session, TextSource source, Hold hold)
       : session(session), source(std::move(source)), hold(hold) {}
@@ -95,12 +96,12 @@ public:
   TextLines(const TextLines &) = delete;
   TextLines &operator=(const TextLines &) = delete;
 
-  /// Wrong: this line; Failed: there is nothing more. Both are reported.
+  /// Wrong: an error in this line; Failed: the file ends. Both are reported.
   enum Kind { Good, Wrong, End, Failed };
   Kind next(llvm::StringRef &text);
-  /// Reports a mistake at a place of the present line; false.
+  /// Reports an error at a place in the current line; returns false.
   bool explain(llvm::StringRef place, const std::string &text);
-  /// Reads all that is left, and says how many lines that are.
+  /// Reads the remaining lines, and returns their number.
   int64_t countRest();
 
   const std::string &path() const { return source.path; }
@@ -109,7 +110,9 @@ private:
   bool open();
   bool fill();
   bool fail(const std::string &text);
-  /// The next line as it stands in the file.
+  bool failTooLong();
+  bool checkText(llvm::StringRef bytes);
+  /// The next line, unchanged.
   Kind takeLine(llvm::StringRef &line);
   Kind check(llvm::StringRef line, llvm::StringRef &text);
 
@@ -119,21 +122,21 @@ private:
   gzFile_s *file = nullptr; // null: nothing more is to be read
   bool isOpen = false, isBroken = false;
   std::string pending; // read, and no whole line yet
-  /// The present part, where nobody else has it, and what is left of it.
+  /// The current part, if this object owns it, and its rest.
   std::unique_ptr<llvm::MemoryBuffer> part;
   llvm::StringRef rest;
   unsigned numTaken = 0, numBefore = 0; // lines; those ahead of the part
 };
 
-/// Calls `take` for each line of a file, or for its column; it returns whether
-/// the line is good. False when anything is wrong (reported): a file that is
-/// empty, a line that is too long or no UTF-8. The lines live as long as the
+/// Calls `take` for each line of a file, or for its column; `take` returns
+/// whether the line is good. Returns false on any error (reported): an empty
+/// file, a line that is too long or not UTF-8. The lines live as long as the
 /// session.
 bool forLines(Session &session, const TextSource &source,
               llvm::function_ref<bool(llvm::StringRef)> take);
 
-/// One data name of a text file, a line for each example. Of data that are
-/// numbers a line may name a file that holds them (FileData.h).
+/// Reads one data name of a text file, one line per example. For numeric data,
+/// a line may name a file that contains them (FileData.h).
 class TextReader {
 public:
   TextReader(Session &session, const TextSource &source, const DataInfo &data,
@@ -141,7 +144,7 @@ public:
       : data(data), spec(spec), vocabularies(vocabularies),
         field(fieldOf(data)), lines(session, source, TextLines::Part) {}
 
-  /// The values of the next line and, where it is not null, its words.
+  /// Reads the values of the next line and, if it is not null, its words.
   TextLines::Kind next(LoadedValues &values, std::vector<std::string> *words);
   int64_t countRest() { return lines.countRest(); }
 

@@ -11,7 +11,7 @@ using namespace fovea::cli;
 using llvm::StringRef;
 
 namespace {
-/// What the entry says.
+/// The parsed entry.
 struct Entry {
   std::string equation, dictionary;
 };
@@ -43,15 +43,14 @@ static bool parse(StringRef text, Entry &entry) {
   return true;
 }
 
-/// A word and what it becomes in each line; of several lines the first counts.
+/// Each line has a word and its replacement; the first line of a word counts.
 static bool readDictionary(Session &session, const TextSource &source,
                            std::map<std::string, std::string> &dictionary) {
   return forLines(session, source, [&](StringRef line) {
     auto [word, translation] = line.split('\t');
     if (word.empty() || translation.empty()) {
-      session.diagnostics().error(
-          llvm::SMLoc::getFromPointer(line.data()),
-          "a line of a dictionary is a word, a tab and what it becomes");
+      session.diagnostics().error(llvm::SMLoc::getFromPointer(line.data()),
+                                  "expected a word, a tab and its replacement");
       return false;
     }
     dictionary.try_emplace(word.str(), translation.str());
@@ -73,7 +72,7 @@ static std::vector<std::string> extentsOf(Model &model, StringRef name) {
   return extents;
 }
 
-/// The tokens that lie along an extent; null where there are none.
+/// Returns the tokens along an extent, or null.
 static const DataInfo *tokensAlong(const Model &model, StringRef extent,
                                    bool isChosen) {
   for (const DataInfo &data : model.data)
@@ -95,10 +94,10 @@ bool fovea::cli::readUnknown(Session &session, const Arguments &arguments,
   }
   Entry entry;
   if (!parse(text, entry)) {
-    session.error(fmt::format(
-        "{}: decode {{ unknown = {} }}: 'unknown' takes none, replace(NAME) or "
-        "replace(NAME, dictionary = \"FILE\")",
-        arguments.spec(), text.str()));
+    session.error(
+        fmt::format("{}: decode {{ unknown = {} }}: expected none, "
+                    "replace(NAME) or replace(NAME, dictionary = \"FILE\")",
+                    arguments.spec(), text.str()));
     return false;
   }
   std::vector<std::string> equations =
@@ -112,18 +111,21 @@ bool fovea::cli::readUnknown(Session &session, const Arguments &arguments,
     given = tokensAlong(model, extents[1], /*isChosen=*/false);
   }
   if (!generated || !given) {
-    session.error(fmt::format("'{}' is over [{}], and not over generated and "
-                              "given tokens",
-                              entry.equation, llvm::join(extents, ", ")));
+    session.error(fmt::format(
+        "'{}' has axes [{}], but its axes must be generated and given tokens",
+        entry.equation, llvm::join(extents, ", ")));
     return false;
   }
   unknown.weights = equations.front();
   unknown.generated = generated->name;
   unknown.given = given->name;
   TextSource dictionary = {arguments.dictionary};
-  if (dictionary.path.empty() && !entry.dictionary.empty())
-    dictionary = {besideSpec(arguments, entry.dictionary), 0,
-                  session.storedFile(entry.dictionary)};
+  if (dictionary.path.empty() && !entry.dictionary.empty()) {
+    dictionary = {entry.dictionary, 0, session.storedFile(entry.dictionary)};
+    if (!dictionary.text &&
+        !findBesideSpec(session, arguments, entry.dictionary, dictionary.path))
+      return false;
+  }
   return dictionary.path.empty() ||
          readDictionary(session, dictionary, unknown.dictionary);
 }
@@ -134,11 +136,12 @@ void fovea::cli::storeDictionary(Session &session, const Arguments &arguments,
       (*model.module)->getAttrOfType<mlir::DictionaryAttr>("attn.decode");
   auto text = decode ? decode.getAs<mlir::StringAttr>("unknown") : nullptr;
   Entry entry;
-  if (!text || !parse(text, entry) || entry.dictionary.empty())
+  std::string path, why;
+  if (!text || !parse(text, entry) || entry.dictionary.empty() ||
+      session.storedFile(entry.dictionary) ||
+      !findBesideSpec(session, arguments, entry.dictionary, path))
     return;
-  std::string why;
-  if (std::optional<std::string> lines =
-          readSource(besideSpec(arguments, entry.dictionary), why))
+  if (std::optional<std::string> lines = readSource(path, why))
     session.storeFile(entry.dictionary, *lines);
 }
 

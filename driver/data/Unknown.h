@@ -14,12 +14,13 @@ namespace fovea::cli {
 bool readUnknown(Session &session, const Arguments &arguments, Model &model,
                  runtime::UnknownWords &unknown);
 
-/// Keeps the dictionary that the spec names with what weights carry. One that
-/// cannot be read is missed where it is used.
+/// Stores the dictionary that the spec names with the weights. A missing
+/// one is reported at its use; one outside the spec's folder is reported
+/// here.
 void storeDictionary(Session &session, const Arguments &arguments,
                      Model &model);
 
-/// Names the given words of examples that have come as ids.
+/// Names the source words of examples given as ids.
 void nameGivenWords(const runtime::UnknownWords &unknown, Execution &execution);
 
 } // namespace fovea::cli

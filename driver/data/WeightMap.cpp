@@ -2,6 +2,8 @@
 
 #include "driver/data/WeightMap.h"
 #include "driver/data/Files.h"
+#include "runtime/data/Printable.h"
+#include "runtime/train/OptimiserState.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/raw_ostream.h"
@@ -24,18 +26,18 @@ struct Values {
   std::vector<double> numbers;
 };
 
-/// A name of the file, or a function of others.
+/// A name in the file, or a function of terms.
 struct Term {
   StringRef name; // where there is a function, that of it
   bool isCall = false;
   std::vector<Term> arguments;
-  /// Other names, of which the first is taken that the file has.
+  /// Alternative names: the first one in the file is used.
   std::vector<StringRef> others;
 
   SMLoc place() const { return SMLoc::getFromPointer(name.data()); }
 };
 
-/// Reads the lines of one map, and does what each of them says.
+/// Reads the lines of one map, and executes them.
 class WeightMap {
 public:
   WeightMap(Session &session, const Arguments &arguments, const Model &model,
@@ -44,7 +46,7 @@ public:
         model(model), file(file), weights(weights) {}
 
   bool read(StringRef text);
-  /// What no line gives, and what nobody has asked for.
+  /// Parameters without a line, and unused tensors.
   bool finish(const std::string &map);
 
 private:
@@ -58,7 +60,7 @@ private:
   std::optional<int64_t> number(const Term &term);
   std::optional<std::string> withStars(StringRef pattern);
   std::optional<Values> fail(SMLoc place, const std::string &text) {
-    // Without a map there are no lines to look at.
+    // Without a map there are no lines.
     session.diagnostics().error(hasMap ? place : SMLoc(), text);
     return std::nullopt;
   }
@@ -74,9 +76,9 @@ private:
   runtime::TensorFile &weights;
   llvm::StringMap<SMLoc> given; // by parameter
   std::set<std::string> used;
-  /// What may stand before every name of the file.
+  /// An optional prefix of every name in the file.
   std::string prefix;
-  /// What the stars of the parameter of this line stand for.
+  /// The text that the parameter's stars match in this line.
   std::vector<std::string> stars;
 };
 
@@ -86,7 +88,7 @@ private:
 // Lines
 //===----------------------------------------------------------------------===//
 
-/// What ends a name.
+/// The characters that end a name.
 static constexpr llvm::StringLiteral signs = " \t\r,()=#|\"";
 static constexpr int deepest = 32;
 
@@ -95,8 +97,8 @@ static std::string meant(StringRef name, std::vector<StringRef> candidates) {
   return found.empty() ? "" : "; did you mean '" + found.str() + "'?";
 }
 
-/// Whether `path` is what `pattern` says, of which each star is a part between
-/// two dots.
+/// Returns whether `path` matches `pattern`, in which each star is a part
+/// between two dots.
 static bool matches(StringRef pattern, StringRef path,
                     std::vector<std::string> &stars) {
   stars.clear();
@@ -128,11 +130,11 @@ std::optional<StringRef> WeightMap::readName(StringRef &rest) {
       [&](char c) { return isQuoted ? c == '"' : signs.contains(c); });
   rest = rest.drop_front(name.size());
   if (isQuoted && !rest.consume_front("\"")) {
-    fail(place, "the name has no end: expected '\"'");
+    fail(place, "unterminated name: expected '\"'");
     return std::nullopt;
   }
   if (name.empty()) {
-    fail(place, "expected the name of a tensor");
+    fail(place, "expected a tensor name");
     return std::nullopt;
   }
   rest = rest.ltrim(" \t\r");
@@ -186,7 +188,7 @@ void WeightMap::readLine(StringRef line) {
   }
   if (path.empty() || !rest.consume_front("=")) {
     fail(SMLoc::getFromPointer(rest.data()),
-         "expected '=': a line is 'PARAMETER = TENSOR'");
+         "expected '='; help: write 'PARAMETER = TENSOR'");
     return;
   }
   std::optional<Term> term = readTerm(rest, 0);
@@ -222,7 +224,7 @@ bool WeightMap::read(StringRef text) {
   return !session.diagnostics().failed();
 }
 
-/// How the shape that is there may become the one that is wanted.
+/// Suggests how to convert the given shape to the required one.
 static std::string remedy(const std::vector<int64_t> &have,
                           const std::vector<int64_t> &want) {
   if (have.size() == 2 && want.size() == 2 && have[0] == want[1] &&
@@ -241,7 +243,7 @@ void WeightMap::assign(StringRef path, const ParameterInfo &parameter,
   if (!isNew) {
     session.diagnostics().error(
         place, fmt::format("'{}' is given twice", parameter.path),
-        {{earlier->second, "it is given here"}});
+        {{earlier->second, "first assignment"}});
     return;
   }
   std::optional<Values> values = evaluate(term);
@@ -249,8 +251,8 @@ void WeightMap::assign(StringRef path, const ParameterInfo &parameter,
     return;
   std::vector<int64_t> shape(parameter.shape.begin(), parameter.shape.end());
   if (values->shape != shape) {
-    fail(term, fmt::format("'{}' is {} but this is {}{}", parameter.path,
-                           runtime::shapeText(shape),
+    fail(term, fmt::format("'{}' is {} but the assigned value is {}{}",
+                           parameter.path, runtime::shapeText(shape),
                            runtime::shapeText(values->shape),
                            remedy(values->shape, shape)));
     return;
@@ -263,8 +265,8 @@ void WeightMap::assign(StringRef path, const ParameterInfo &parameter,
 // Terms
 //===----------------------------------------------------------------------===//
 
-/// A name, in which `*` is what the star of the parameter stands for, and `*+1`
-/// the number after it.
+/// A name, in which `*` stands for the text that the parameter's star matches,
+/// and `*+1` for the number after it.
 std::optional<std::string> WeightMap::withStars(StringRef pattern) {
   std::string name;
   size_t next = 0;
@@ -323,7 +325,7 @@ std::optional<int64_t> WeightMap::number(const Term &term) {
   int64_t value = 0;
   if (!term.isCall && llvm::to_integer(term.name, value) && value >= 0)
     return value;
-  fail(term, fmt::format("'{}' is no number", term.name.str()));
+  fail(term, fmt::format("'{}' is not a number", term.name.str()));
   return std::nullopt;
 }
 
@@ -388,10 +390,12 @@ std::optional<Values> WeightMap::call(const Term &term) {
                  next->shape.empty() ||
                  !std::equal(next->shape.begin() + 1, next->shape.end(),
                              result->shape.begin() + 1)) {
-        return fail(argument, fmt::format("{} cannot be joined to {}: they "
-                                          "differ in more than the first axis",
-                                          runtime::shapeText(next->shape),
-                                          runtime::shapeText(result->shape)));
+        return fail(
+            argument,
+            fmt::format(
+                "cannot join {} to {}: they differ in more than the first axis",
+                runtime::shapeText(next->shape),
+                runtime::shapeText(result->shape)));
       } else {
         result->shape.front() += next->shape.front();
         llvm::append_range(result->numbers, next->numbers);
@@ -402,8 +406,8 @@ std::optional<Values> WeightMap::call(const Term &term) {
   if (!llvm::is_contained({"transpose", "permute", "part", "row", "roll"},
                           term.name)) {
     return fail(term,
-                fmt::format("'{}' is no function; there are transpose, "
-                            "permute, join, part, row and roll{}",
+                fmt::format("unknown function '{}'; the functions are "
+                            "transpose, permute, join, part, row and roll{}",
                             term.name.str(),
                             meant(term.name, {"transpose", "permute", "join",
                                               "part", "row", "roll"})));
@@ -415,10 +419,11 @@ std::optional<Values> WeightMap::call(const Term &term) {
                                            : std::max<size_t>(count, 1);
   if (count != wanted)
     return takes(term.name == "transpose" ? "one tensor"
-                 : term.name == "part"    ? "a tensor, which part, of how many"
-                 : term.name == "row"     ? "a tensor and a place"
-                 : term.name == "roll"    ? "a tensor and a number of places"
-                                          : "a tensor and its axes");
+                 : term.name == "part"
+                     ? "a tensor, the number of the part, the count of parts"
+                 : term.name == "row"  ? "a tensor and a place"
+                 : term.name == "roll" ? "a tensor and a number of places"
+                                       : "a tensor and its axes");
   std::optional<Values> values = evaluate(term.arguments.front());
   if (!values)
     return std::nullopt;
@@ -433,8 +438,8 @@ std::optional<Values> WeightMap::call(const Term &term) {
   std::string shape = runtime::shapeText(values->shape);
   if (term.name == "transpose") {
     if (rank != 2)
-      return fail(term, fmt::format("'transpose' takes two axes, not {}; "
-                                    "'permute' orders any",
+      return fail(term, fmt::format("'transpose' takes two axes, not {}; help: "
+                                    "use 'permute' for more",
                                     shape));
     return permuted(*values, {1, 0});
   }
@@ -505,7 +510,7 @@ bool WeightMap::finish(const std::string &map) {
       unused.push_back(name);
   if (!unused.empty())
     llvm::errs() << fmt::format("not used of '{}': {}\n", from,
-                                firstOf(unused));
+                                runtime::printable(firstOf(unused)));
   return true;
 }
 
@@ -514,15 +519,18 @@ bool fovea::cli::takeForeignWeights(Session &session,
                                     const Model &model,
                                     runtime::TensorFile &weights) {
   runtime::TensorFile file;
-  if (runtime::Status status = readSafeTensors(arguments.from, file);
-      status.failed()) {
+  runtime::OptimiserState unused;
+  runtime::Status status = readSafeTensors(arguments.from, file);
+  if (status.succeeded())
+    status = takeOptimiser(file, arguments.from, unused);
+  if (status.failed()) {
     session.fail(status);
     return false;
   }
   WeightMap map(session, arguments, model, file, weights);
   std::string text;
   if (arguments.map.empty()) {
-    // Every name stands for itself.
+    // Every name maps to itself.
     for (const ParameterInfo &parameter : model.parameters)
       text += parameter.path + " = \"" + parameter.path + "\"\n";
   } else {

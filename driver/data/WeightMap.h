@@ -1,8 +1,8 @@
 //===- WeightMap.h - weights of another program, by name ------------------===//
 //
-// A map says for each parameter of a spec which tensors of a file it is made
-// of: lines `PARAMETER = TENSOR`, where functions transpose, join and cut
-// (docs/WEIGHTS.md). Shapes are compared, and nothing is guessed.
+// A map defines each parameter of a spec in terms of the tensors of a file:
+// lines `PARAMETER = TENSOR`, with functions to transpose, join and cut
+// (docs/WEIGHTS.md). Shapes are checked, and nothing is guessed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,9 +13,9 @@
 
 namespace fovea::cli {
 
-/// Gives the parameters of `weights`, which has all of the model, the values
-/// that `--from` and `--map` say; without a map, those of the same names.
-/// False when something does not fit (reported).
+/// Sets `weights`, which has all parameters of the model, to the values of
+/// `--from` and `--map`; without a map, to the tensors of the same names.
+/// Returns false on a mismatch (reported).
 bool takeForeignWeights(Session &session, const Arguments &arguments,
                         const Model &model, runtime::TensorFile &weights);
 

@@ -58,8 +58,8 @@ std::string fovea::cli::oddOf(const std::vector<Texts> &texts,
         if (std::max(own.size(), other.size()) > readable ||
             std::find(std::begin(hashes), std::end(hashes), what) !=
                 std::end(hashes))
-          return fmt::format("{} has not the '{}' of {}", team.nameOf(rank),
-                             what, team.nameOf(0));
+          return fmt::format("{} lacks the '{}' of {}", team.nameOf(rank), what,
+                             team.nameOf(0));
         return fmt::format("{} has '{}' {} but {} has {}", team.nameOf(rank),
                            what, own, team.nameOf(0), other);
       }

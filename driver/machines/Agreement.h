@@ -1,7 +1,8 @@
 //===- Agreement.h - processes that go on together, or end ----------------===//
 //
-// Where one process may fail and the others wait for it, all of them first
-// agree: whether all may go on, what all end with, and who says why.
+// Wherever one process may fail while others wait for it, all agree first:
+// whether they may continue, with which code they end, and which of them
+// reports it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,26 +15,26 @@
 
 namespace fovea::cli {
 
-/// The team of this process: that of one, where nothing has started several.
+/// Returns the team of this process: a team of one, unless MPI started several.
 runtime::Team &team();
 void setTeam(runtime::Team &team);
 
-/// Called by all, with the exit code of each. Gives what all end with: 0 where
-/// all may go on, the code that all have, or that of the machine, as they
-/// should do the same. The first rank that fails says why; no other does.
+/// A collective call with each process's exit code. Returns 0 if all may
+/// continue, the code that all share, or an environment failure if they differ.
+/// The first failing rank reports the error, alone.
 int agree(int code);
 
-/// Compares what has to be the same in all processes, by what it is called.
-/// All get the same sentence: the first thing of the first rank that has
-/// another value than rank 0; empty: none.
+/// Compares named values that must be the same in all processes. All get the
+/// same sentence about the first value of the first rank that differs from rank
+/// 0; empty: none differs.
 std::string findOdd(const std::map<std::string, std::string> &own);
 
-/// The sentence, of the texts of each rank. What is long or a hash is no text
-/// for a reader.
+/// Makes the sentence from the texts of each rank. Omits long texts and hashes,
+/// which tell a reader nothing.
 std::string oddOf(const std::vector<std::map<std::string, std::string>> &texts,
                   const runtime::Team &team);
 
-/// Gives to all what stands in the standard input of rank 0.
+/// Broadcasts the standard input of rank 0.
 void shareStandardInput(runtime::Team &team);
 
 } // namespace fovea::cli

@@ -2,6 +2,8 @@
 
 #include "driver/machines/Launch.h"
 #include "driver/Arguments.h"
+#include "driver/train/Interrupts.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -27,7 +29,7 @@ Launch fovea::cli::findLaunch() {
   Launch launch;
   if (wanted && std::strcmp(wanted, "none") == 0)
     return launch;
-  // mpirun of either library, and srun, which has PMI for one of them.
+  // mpirun of either library, and srun, which supports PMI for one of them.
   static constexpr std::pair<const char *, const char *> ranks[] = {
       {"OMPI_COMM_WORLD_RANK", "openmpi"},
       {"PMIX_RANK", "openmpi"},
@@ -46,8 +48,8 @@ Launch fovea::cli::findLaunch() {
 
 static pid_t worker = -1;
 static volatile std::sig_atomic_t isAsked = 0;
-/// What ranks but the first say, until it is known who speaks: a file in
-/// memory; -1: it is printed.
+/// The output of all ranks except the first, until it is known which rank
+/// reports: a file in memory; -1: it is printed.
 static int heldBack = -1;
 static Pair *pair = nullptr;
 
@@ -80,14 +82,14 @@ static void say(const std::string &text) {
       write(STDERR_FILENO, text.data(), text.size());
 }
 
-/// Where a process runs: `rank 2 on 'node7'`.
+/// Names the place of a process: `rank 2 on 'node7'`.
 static std::string placeOf(int rank) {
   char host[256] = "";
   gethostname(host, sizeof(host) - 1);
   return fmt::format("rank {} on '{}'", rank, host);
 }
 
-/// Says what the worker was about to say when it ended by itself.
+/// Prints the output that the worker left when it ended by itself.
 static void sayHeldBack(int rank) {
   if (heldBack < 0)
     return;
@@ -103,13 +105,13 @@ static void sayHeldBack(int rank) {
   }
 }
 
-/// Ends the other ranks too. Open MPI does it where one has an exit code, but
-/// MPICH only where one was killed itself, or says so as processes say things
-/// to its mpirun (https://wiki.mpich.org/mpich/index.php/PMI_v1_wire_protocol).
+/// Ends the other ranks too. Open MPI ends them if one has an exit code. MPICH
+/// ends them only if one was killed, or if it announces the failure in mpirun's
+/// protocol (https://wiki.mpich.org/mpich/index.php/PMI_v1_wire_protocol).
 [[noreturn]] static void endAll(int code) {
   const char *number = std::getenv("PMI_FD");
   if (number && !pair->isTogether) {
-    // What was said is on its way through the same mpirun.
+    // Earlier output is on its way through the same mpirun.
     usleep(300'000);
     std::string text = fmt::format("cmd=abort exitcode={}\n", code);
     [[maybe_unused]] ssize_t count =
@@ -118,7 +120,7 @@ static void sayHeldBack(int rank) {
   _exit(code);
 }
 
-/// The exit code of a worker that has told its watcher what to say.
+/// The exit code of a worker that has left a message for its watcher.
 static constexpr int toldCode = 70;
 
 void fovea::cli::endWorker(const std::string &sentence, bool isSure) {
@@ -131,18 +133,18 @@ void fovea::cli::endWorker(const std::string &sentence, bool isSure) {
   _exit(toldCode);
 }
 
-/// Naps until mpirun asks this process to end, as it does where another has
-/// ended and said why; at most so long that there is no mpirun that does.
+/// Sleeps until mpirun ends this process, as it does after another process has
+/// ended with a message. A time limit ends the wait without such an mpirun.
 static void waitToBeEnded(int rank) {
   for (double left = 20 + std::min(rank, 30); left > 0 && isAsked == 0;
        left -= 0.05)
     usleep(50'000);
 }
 
-/// Waits for the end of the worker. Where it does not return from waiting for
-/// the others, both end.
+/// Waits for the worker to end. If the worker hangs while waiting for the
+/// others, ends both.
 static int waitForWorker(int rank) {
-  // Not by the clock: who was stopped itself has not waited.
+  // Do not use the clock: a process that was stopped itself has not waited.
   double waited = 0;
   int status = 0;
   while (true) {
@@ -155,8 +157,7 @@ static int waitForWorker(int rank) {
     waited = pair->isMeeting ? waited + nap : 0;
     if (pair->patience <= 0 || waited < pair->patienceOf(rank))
       continue;
-    say(fmt::format("error: {} waits for another process, which has not "
-                    "answered for {} s\n",
+    say(fmt::format("error: {} got no answer from another process for {} s\n",
                     placeOf(rank), pair->patience.load()));
     kill(worker, SIGKILL);
     endAll(badMachine);
@@ -164,15 +165,15 @@ static int waitForWorker(int rank) {
 }
 
 [[noreturn]] static void watch(const Launch &launch, bool resumes) {
-  for (int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (int number : endingSignals) {
     struct sigaction action = {};
     action.sa_handler = passOn;
     action.sa_flags = SA_RESTART;
     sigaction(number, &action, nullptr);
   }
-  // What nobody reads is no reason to end.
+  // An unread pipe is no reason to end.
   std::signal(SIGPIPE, SIG_IGN);
-  // The end of the worker ends a nap.
+  // The worker's end interrupts a sleep.
   struct sigaction action = {};
   action.sa_handler = [](int) {};
   sigaction(SIGCHLD, &action, nullptr);
@@ -184,14 +185,14 @@ static int waitForWorker(int rank) {
     sayHeldBack(launch.rank);
     endAll(WEXITSTATUS(status));
   }
-  // Whatever it had agreed on, it did not come to it.
+  // Whatever it had agreed on, it did not get there.
   pair->isTogether = false;
   int number = hasTold ? 0 : WTERMSIG(status);
-  // The library of messages fails, or aborts, where another rank has gone: that
-  // one's watcher says what happened, and mpirun then asks this one to end.
+  // The message library fails or aborts when another rank is gone. That rank's
+  // watcher reports it, and mpirun then ends this process.
   if (hasTold ? !pair->isSure : number == SIGABRT)
     waitToBeEnded(launch.rank);
-  if (isAsked != 0 || number == SIGTERM || number == SIGHUP || number == SIGINT)
+  if (isAsked != 0 || llvm::is_contained(endingSignals, number))
     endAll(hasTold || number == SIGABRT ? badMachine : 128 + number);
   if (!hasTold)
     sayHeldBack(launch.rank);
@@ -200,7 +201,7 @@ static int waitForWorker(int rank) {
               : fmt::format("{} was ended by signal {} ({})",
                             placeOf(launch.rank), number, strsignal(number));
   say("error: " + sentence +
-      (resumes ? "; '--resume' continues the training\n" : "\n"));
+      (resumes ? "; help: continue with --resume\n" : "\n"));
   endAll(badMachine);
 }
 
@@ -220,7 +221,7 @@ void fovea::cli::startWorker(const Launch &launch, bool resumes) {
   worker = fork();
   if (worker > 0)
     watch(launch, resumes);
-  // Where there is no second process, there is no watcher.
+  // Without a second process there is no watcher.
   if (worker < 0) {
     pair = nullptr;
     return;
@@ -231,6 +232,6 @@ void fovea::cli::startWorker(const Launch &launch, bool resumes) {
     _exit(badMachine);
   if (heldBack >= 0)
     dup2(heldBack, STDERR_FILENO);
-  // Connections to a rank that has gone give errors, and end nobody.
+  // Connections to a dead rank return errors instead of killing this process.
   std::signal(SIGPIPE, SIG_IGN);
 }

@@ -1,11 +1,11 @@
 //===- Launch.h - a process that mpirun started ---------------------------===//
 //
-// What happens before a command of several processes begins. The library of
-// messages says by the environment who this process is. It then becomes two:
-// one works, the other watches it and is what mpirun sees, so that a worker
-// that is killed is one sentence and exit code 3. What all processes would say
-// alike, rank 0 says: what the others print is held back, and said by their
-// watchers only where it is of their own.
+// Runs before a command of several processes. The message library identifies
+// this process through the environment. The process then forks: a worker, and a
+// watcher that mpirun sees, so a killed worker becomes one message and exit
+// code 3. Rank 0 prints messages that all processes would print. The output of
+// the others is held back, and their watchers print it only if it is specific
+// to them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,50 +17,51 @@
 
 namespace fovea::cli {
 
-/// What a worker and its watcher tell each other, in memory of both.
+/// The state shared between a worker and its watcher, in shared memory.
 struct Pair {
-  /// Whether the worker ends as all others do, by their agreement.
+  /// Whether the worker ends like all others, by agreement.
   std::atomic<bool> isTogether = false;
-  /// Where the worker waits for all others in a call that nobody looks after:
-  /// while it meets them, and at the end.
+  /// Whether the worker waits for all others in an unsupervised call: at the
+  /// first meeting, and at the end.
   std::atomic<bool> isMeeting = true;
-  /// How long a process that does not answer is waited for; 0: for ever.
+  /// How long to wait for an unresponsive process; 0: forever.
   std::atomic<double> patience = 120;
   /// Counted up by the watcher while it runs.
   std::atomic<unsigned> beats = 0;
-  /// What the watcher says of the worker, and whether nobody else knows more.
+  /// The watcher's message about the worker, and whether only this watcher
+  /// knows more.
   char last[256] = "";
   bool isSure = false;
 
-  /// Between two of the messages that say that a rank is there.
+  /// The interval between two heartbeat messages of a rank.
   double beatSeconds() const;
-  /// How long this rank waits for another. Where all of them find something
-  /// out, so one of them says it, the first that can.
+  /// How long this rank waits for another. If all of them detect a problem, the
+  /// first rank that can reports it.
   double patienceOf(int rank) const;
 };
 
-/// That of this process; null where it has no watcher.
+/// The pair of this process; null without a watcher.
 Pair *watched();
 
-/// What the environment says of this process.
+/// The launch data in the environment.
 struct Launch {
   std::string library; // openmpi, mpich; empty: no process of several
   int rank = 0;
 };
 
-/// $FOVEA_MPI (openmpi, mpich or none) says which library it is where the
-/// variables of mpirun do not.
+/// $FOVEA_MPI (openmpi, mpich or none) names the library if mpirun's variables
+/// do not.
 Launch findLaunch();
 
-/// Returns in the process that works. `resumes`: what to say of a worker that
-/// was killed. No threads may run.
+/// Returns in the worker. `resumes` is the hint about a killed worker. No
+/// threads may be running.
 void startWorker(const Launch &launch, bool resumes);
 
-/// From here on the process ends as all others do, by their agreement. Where
-/// it does not speak, what it has said so far is not printed.
+/// From here on the process ends like all others, by agreement. If it is not
+/// the reporting rank, its output so far is dropped.
 void endTogether(bool speaks);
 
-/// Ends a worker, whose watcher says `sentence`, which ends without a period.
+/// Ends a worker with `sentence`, without a period, as its watcher's message.
 /// `isSure`: at once; otherwise where nobody else does, as a rank whose
 /// messages fail does most likely because another one has ended.
 [[noreturn]] void endWorker(const std::string &sentence, bool isSure);

@@ -1,9 +1,9 @@
 //===- Messages.h - what a plug-in of messages gives ----------------------===//
 //
-// The interface of libfovea_openmpi.so and libfovea_mpich.so, which are one
-// source built with the headers of each library: their types differ, what they
-// do does not. Plain C, so that nothing but this has to agree. A call that
-// fails says so by a code that is not 0, and `explain` has a sentence for it.
+// The interface of libfovea_openmpi.so and libfovea_mpich.so: one source, built
+// with the headers of each library, because their types differ. It is plain C,
+// so nothing else has to match. A failed call returns a code other than 0, and
+// `explain` returns its message.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,22 +16,22 @@
 extern "C" {
 #endif
 
-/// Of each rank: how many units, and where they begin.
+/// For each rank: the number of units, and their offset.
 typedef struct FoveaParts {
   const int64_t *counts, *places;
 } FoveaParts;
 
 typedef struct FoveaMessages {
-  /// Begins to talk to the other processes that were started.
+  /// Connects to the other processes.
   int (*start)(int *rank, int *size);
-  /// Begins a transfer; *transfer is freed when `test` says that it is done.
+  /// Starts a transfer; *transfer is freed when `test` reports completion.
   int (*exchange)(const void *from, FoveaParts sent, void *to,
                   FoveaParts received, int64_t unit, void **transfer);
   int (*gather)(void *array, FoveaParts parts, int64_t unit, void **transfer);
-  /// Of rank 0; at most 2^31 - 1 bytes.
+  /// Broadcasts from rank 0; at most 2^31 - 1 bytes.
   int (*broadcast)(void *bytes, int64_t size, void **transfer);
-  /// One byte to or from another rank, which stays where it is until `test`
-  /// says that the transfer is done.
+  /// Sends one byte to or from another rank; its memory must stay valid until
+  /// `test` reports completion.
   int (*send)(const char *byte, int rank, void **transfer);
   int (*receive)(char *byte, int rank, void **transfer);
   int (*test)(void *transfer, int *is_done);
@@ -40,7 +40,7 @@ typedef struct FoveaMessages {
   const char *(*explain)(int error);
 } FoveaMessages;
 
-/// The only name of a plug-in. Null where it is of another interface.
+/// The only symbol of a plug-in. Returns null for another interface version.
 const FoveaMessages *fovea_messages(int interface_version);
 #define FOVEA_MESSAGES_VERSION 2
 

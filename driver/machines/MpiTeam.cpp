@@ -24,9 +24,9 @@ using runtime::Status;
 // Beginning and end
 //===----------------------------------------------------------------------===//
 
-/// Open MPI reads the memory of other processes of a machine. In some
-/// containers no process may, and it would say so for each message: then it
-/// copies.
+/// Open MPI reads the memory of other local processes. Some containers
+/// forbid that, with a warning per message; this setting makes it copy
+/// instead.
 static void copyWhereNobodyReads() {
   char from = 0, to = 0;
   iovec source = {&from, 1}, target = {&to, 1};
@@ -40,10 +40,10 @@ Status MpiTeam::start(const Launch &launch, std::unique_ptr<MpiTeam> &team) {
       findInstalled("libfovea_" + launch.library + ".so");
   if (!path)
     return Status::machine(fmt::format(
-        "'libfovea_{0}.so' is not installed beside this program, which MPI has "
-        "started; build Fovea where the headers of MPI are installed",
+        "'libfovea_{0}.so' is not installed beside this program, but MPI "
+        "started it; help: build Fovea with the MPI headers installed",
         launch.library));
-  // Its own plug-ins look for the names of the library.
+  // Its own plug-ins search for the library's symbols.
   void *plugin = dlopen(path->c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!plugin)
     return Status::machine(
@@ -54,12 +54,12 @@ Status MpiTeam::start(const Launch &launch, std::unique_ptr<MpiTeam> &team) {
       entry ? entry(FOVEA_MESSAGES_VERSION) : nullptr;
   if (!messages)
     return Status::machine(
-        fmt::format("'{}' is of another version of Fovea", *path));
+        fmt::format("'{}' belongs to another version of Fovea", *path));
   std::unique_ptr<MpiTeam> made(new MpiTeam(*messages));
   copyWhereNobodyReads();
   if (int error = messages->start(&made->ownRank, &made->numRanks))
     return Status::machine(
-        fmt::format("MPI does not start ({})", messages->explain(error)));
+        fmt::format("MPI failed to start ({})", messages->explain(error)));
   if (const char *rate = std::getenv("FOVEA_LINK_GBIT"))
     made->bytesPerSecond = std::atof(rate) * 1e9 / 8;
   made->carer = std::thread([team = made.get()] { team->lookAfter(); });
@@ -68,7 +68,7 @@ Status MpiTeam::start(const Launch &launch, std::unique_ptr<MpiTeam> &team) {
   return Status::success();
 }
 
-/// Who is where, and who has the same CPUs.
+/// Finds the hosts of all ranks, and which ranks share CPUs.
 void MpiTeam::meet() {
   hosts.assign(numRanks, "");
   char host[256] = "";
@@ -110,8 +110,8 @@ std::string MpiTeam::nameOf(int rank) const {
 
 void MpiTeam::check(int error) {
   if (error != 0)
-    endWorker(fmt::format("rank {} has lost the others: {}", ownRank,
-                          messages.explain(error)),
+    endWorker(fmt::format("rank {} lost the connection to the others: {}",
+                          ownRank, messages.explain(error)),
               /*isSure=*/false);
 }
 
@@ -130,8 +130,8 @@ void MpiTeam::hear(Peer &peer) {
   }
 }
 
-/// Says that this process is there, and looks who else is. Called under the
-/// mutex, as often as one likes.
+/// Sends this process's heartbeat, and checks those of the others. Call it
+/// under the mutex, as often as you like.
 void MpiTeam::beat() {
   const Pair *pair = watched();
   double period = pair ? pair->beatSeconds() : 1;
@@ -141,7 +141,7 @@ void MpiTeam::beat() {
   if (isTime)
     nextBeat = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                   std::chrono::duration<double>(period));
-  // Without its watcher a process could not end: it is not there either.
+  // Without its watcher a process could not be ended, so it sends no heartbeat.
   bool isWatched = !pair || pair->beats != watcherBeats;
   watcherBeats = pair ? pair->beats.load() : 0;
   for (Peer &peer : peers) {
@@ -153,7 +153,7 @@ void MpiTeam::beat() {
     hear(peer);
     if (!isTime || peer.hasLeft)
       continue;
-    // Not by the clock: who was stopped itself has not listened.
+    // Do not use the clock: a process that was stopped itself has not listened.
     peer.silence += period;
     if (pair && pair->patience > 0 &&
         peer.silence > pair->patienceOf(ownRank) + period)
@@ -163,7 +163,7 @@ void MpiTeam::beat() {
   }
 }
 
-/// Waits for all, while somebody looks whether they are there.
+/// Waits for all, while a thread checks heartbeats.
 void MpiTeam::leave() {
   std::unique_lock lock(mutex);
   isLeaving = true;
@@ -184,8 +184,8 @@ void MpiTeam::leave() {
 // Transfers
 //===----------------------------------------------------------------------===//
 
-/// A transfer that was begun, with the mutex; `bytes` are what the link has to
-/// carry in one direction.
+/// A started transfer, under the mutex; `bytes` travel over the link in one
+/// direction.
 int64_t MpiTeam::begin(void *handle, int64_t bytes) {
   Transfer &transfer = transfers[++numbered];
   transfer.handle = handle;
@@ -199,7 +199,7 @@ int64_t MpiTeam::begin(void *handle, int64_t bytes) {
   return numbered;
 }
 
-/// Whether what was begun is done, or nothing was.
+/// Returns whether the transfer is done, or none was started.
 bool MpiTeam::isDone(void *&handle) {
   int isDone = 1;
   if (handle)
@@ -213,7 +213,7 @@ void MpiTeam::test(Transfer &transfer) {
   transfer.isDone = isDone(transfer.handle);
 }
 
-/// Messages go on in calls of the library only.
+/// Messages progress only during calls of the library.
 void MpiTeam::lookAfter() {
   std::unique_lock lock(mutex);
   while (!isOver) {
@@ -244,7 +244,7 @@ void MpiTeam::finish(int64_t number) {
         break;
       }
     }
-    // The library moves a piece of a large message at each look.
+    // The library moves a piece of a large message at each call.
     if (looks < 20 || hasOwnCpu)
       sched_yield();
     else
@@ -253,7 +253,7 @@ void MpiTeam::finish(int64_t number) {
   counted.seconds += std::chrono::duration<double>(Clock::now() - from).count();
 }
 
-/// Of other ranks: how many have something, and how many units in all.
+/// Other ranks: how many have data, and how many units in total.
 static std::pair<int64_t, int64_t> ofOthers(const Parts &parts, int own) {
   int64_t ranks = 0, units = 0;
   for (int rank = 0; rank < int(parts.counts.size()); ++rank)

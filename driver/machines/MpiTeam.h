@@ -1,13 +1,13 @@
 //===- MpiTeam.h - processes that talk by MPI -----------------------------===//
 //
-// Opens the plug-in of the library that started this process, and carries its
-// messages. While a transfer is under way, a thread looks after it, so that it
-// goes on while others compute; who waits for one naps, as two processes may
-// share a CPU. All calls of the library are made one after the other.
+// Opens the plug-in of the library that started this process, and transfers its
+// messages. A thread drives each transfer, so it progresses while others
+// compute. Waiting threads sleep, because two processes may share a CPU.
+// Library calls are serialised.
 //
-// The same thread says all the time that this process is there: rank 0 hears it
-// of all others, and they of rank 0. A process that computes, or waits, for as
-// long as it likes is heard; one that is stopped, or its machine, is not.
+// The same thread sends heartbeats: rank 0 receives those of all others, and
+// they receive rank 0's. A process may compute or wait for any time; only one
+// that is stopped, or whose machine is down, goes silent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ namespace fovea::cli {
 
 class MpiTeam : public runtime::Team {
 public:
-  /// Talks to the other processes. All of them have to.
+  /// Connects to the other processes; a collective call.
   static runtime::Status start(const Launch &launch,
                                std::unique_ptr<MpiTeam> &team);
   /// Waits for the others, and ends.
@@ -47,7 +47,7 @@ public:
   using Team::broadcast;
   void broadcast(void *bytes, int64_t size) override;
 
-  /// How many processes have this one's CPUs, itself included.
+  /// Returns how many processes share this one's CPUs, itself included.
   int sharers() const { return numSharers; }
 
   runtime::Traffic traffic() const override { return counted; }
@@ -57,11 +57,11 @@ private:
   struct Transfer {
     void *handle = nullptr;
     bool isDone = false;
-    /// When the link would have carried it, where its rate is limited.
+    /// When the link would have carried it, if its rate is limited.
     Clock::time_point notBefore;
   };
 
-  /// Another rank, which says from time to time that it is there.
+  /// Another rank, which sends heartbeats.
   struct Peer {
     int rank = 0;
     char out = 0, in = 0; // 1: the last one

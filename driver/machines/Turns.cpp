@@ -83,7 +83,7 @@ static BatchResult unpackBatch(const std::string &bytes) {
 // Turns
 //===----------------------------------------------------------------------===//
 
-/// The first of the batches that fail, and why: the same in all processes.
+/// The first failing batch, and why: the same in all processes.
 static Status firstFailure(runtime::Team &team, size_t &number,
                            const Status &own) {
   std::vector<std::string> texts;
@@ -106,7 +106,7 @@ Status fovea::cli::takeTurns(
     runtime::Team &team, size_t count,
     llvm::function_ref<Status(size_t, BatchResult &)> make,
     llvm::function_ref<void(size_t, const BatchResult &)> take) {
-  // Few parts, as the others wait for the slowest at the end of each.
+  // Few parts, because the others wait for the slowest at the end of each.
   const size_t perRank = team.isAlone() ? 1 : 8;
   const size_t perPart = perRank * team.size();
   for (size_t first = 0; first < count; first += perPart) {

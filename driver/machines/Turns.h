@@ -1,9 +1,9 @@
 //===- Turns.h - batches that processes take in turns ---------------------===//
 //
-// Decoding shared out: each process takes some batches of a part of a file,
-// rank 0 gets what they made of them and goes through all in order, and the
-// next part follows. A mistake in a batch ends all of them after the batches
-// before it, as it ends one process.
+// Distributed decoding: each process decodes some batches of a part of a file.
+// Rank 0 receives the results and handles them in order, and the next part
+// follows. An error in a batch ends all processes after the batches before it,
+// as in a single process.
 //
 //===----------------------------------------------------------------------===//
 

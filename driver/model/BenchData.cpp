@@ -9,7 +9,7 @@
 using namespace fovea;
 using namespace fovea::cli;
 
-/// Longer than any example, and far from where products overflow.
+/// Longer than any example, and far from overflow of products.
 static constexpr int64_t longestLength = int64_t(1) << 31;
 
 std::string fovea::cli::readLengths(const std::string &text,
@@ -20,11 +20,11 @@ std::string fovea::cli::readLengths(const std::string &text,
     auto [name, number] = part.split('=');
     int64_t value;
     if (name.empty() || number.getAsInteger(10, value))
-      return "'--lengths' is a list such as S=25,T=25";
+      return "'--lengths' expects a list such as S=25,T=25";
     if (value < 1 || value > longestLength)
-      return fmt::format("'--lengths' gives {} {}, but a length is at least 1 "
-                         "and at most 2^31",
-                         name.str(), value);
+      return fmt::format(
+          "'--lengths' gives {} {}, but a length must be from 1 to 2^31",
+          name.str(), value);
     auto [given, isNew] = lengths.try_emplace(name.str(), value);
     if (!isNew)
       return fmt::format("'--lengths' gives {} twice, {} and {}", name.str(),
@@ -51,7 +51,7 @@ bool fovea::cli::drawExamples(Session &session,
         if (!axis.length.empty()) {
           auto found = lengths.find(axis.length);
           if (found == lengths.end()) {
-            session.error("'--lengths' gives no " + axis.length + ", which '" +
+            session.error("'--lengths' lacks " + axis.length + ", which '" +
                           spec.name + "' has");
             return false;
           }
@@ -68,7 +68,7 @@ bool fovea::cli::drawExamples(Session &session,
       values.values.resize(count);
     }
     for (const runtime::DataSpec &spec : specs) {
-      // Of symbols none that ends a sentence.
+      // Never the symbol that ends a sentence.
       uint64_t limit = runtime::limitOf(spec, example).value_or(1);
       uint64_t least = limit > 3 && spec.limitLength.empty() ? 2 : 0;
       for (double &value : example.data[spec.name].values)

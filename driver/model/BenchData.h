@@ -1,6 +1,6 @@
 //===- BenchData.h - random data of given lengths ---------------*- C++ -*-===//
 //
-// What `fovea bench` measures with: the same numbers in every run.
+// The data of `fovea bench`: the same numbers in every run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,24 +14,24 @@
 
 namespace fovea::cli {
 
-/// What lengths are where nothing is said of them.
+/// The default of lengths.
 constexpr int64_t usualLength = 25;
 
 /// `S=25,T=25`. What is wrong with it, or nothing.
 std::string readLengths(const std::string &text,
                         std::map<std::string, int64_t> &lengths);
 
-/// Random data for every data name, tokens from the whole vocabulary. False
-/// when a length is not given.
+/// Random data for every data name, with tokens from the whole vocabulary.
+/// Returns false if a length is not given.
 bool drawExamples(Session &session, const std::vector<runtime::DataSpec> &specs,
                   const std::map<std::string, int64_t> &lengths, int64_t batch,
                   std::vector<runtime::Example> &examples);
 
-/// Numbers of [-0.08, 0.08), for parameter number `number`.
+/// Returns numbers of [-0.08, 0.08) for parameter number `number`.
 template <typename T>
 void drawNumbers(uint32_t number, int64_t count, std::vector<T> &values);
 
-/// How many numbers a parameter has.
+/// Returns how many numbers a parameter has.
 int64_t sizeOf(const ParameterInfo &parameter);
 
 runtime::ParameterValues drawParameters(const Model &model);

@@ -12,7 +12,7 @@ using namespace fovea::cli;
 using runtime::Program;
 using runtime::Status;
 
-/// What an example, and each of its arrays, has beside its values: at least.
+/// The minimum overhead of an example, and of each of its arrays.
 static constexpr double perObject = 128;
 
 void BenchMemory::addParameters(const Model &model, bool isDouble) {
@@ -39,7 +39,7 @@ void BenchMemory::addData(const std::vector<runtime::DataSpec> &specs) {
   data += each * double(size.batch);
 }
 
-/// Parameters count by themselves, and a step reads data where others have it.
+/// Parameters are counted separately, and a step reads data in place.
 double BenchMemory::arraysOf(const Program &program,
                              const runtime::BatchSize &own, bool isStep) const {
   std::vector<int64_t> lengths = runtime::lengthsOf(program, own);
@@ -77,10 +77,9 @@ Status BenchMemory::check() const {
   constexpr double megabyte = 1 << 20;
   if (total <= has)
     return Status::success();
-  return Status::machine(fmt::format("this takes {:.0f} MB, {:.0f} for "
-                                     "weights, {:.0f} for examples and {:.0f} "
-                                     "for arrays, but the machine has {:.0f}",
-                                     total / megabyte, parameters / megabyte,
-                                     data / megabyte, arrays / megabyte,
-                                     has / megabyte));
+  return Status::machine(
+      fmt::format("this needs {:.0f} MB, {:.0f} for weights, {:.0f} for "
+                  "examples and {:.0f} for arrays, but the machine has {:.0f}",
+                  total / megabyte, parameters / megabyte, data / megabyte,
+                  arrays / megabyte, has / megabyte));
 }

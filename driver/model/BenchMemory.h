@@ -1,8 +1,8 @@
 //===- BenchMemory.h - whether a measurement fits into the machine --------===//
 //
-// For `fovea bench`: a batch that is too large is found from its lengths,
-// before any of it is drawn. The system promises more memory than it has, and
-// ends the process that uses it.
+// For `fovea bench`: rejects a batch that is too large by its lengths, before
+// allocating it. The system overcommits memory, and kills the process that uses
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,21 +16,21 @@
 
 namespace fovea::cli {
 
-/// What a measurement takes at least.
+/// The minimum memory of a measurement.
 class BenchMemory {
 public:
   explicit BenchMemory(runtime::BatchSize size) : size(std::move(size)) {}
 
-  /// The weights as they are drawn, and a copy in the element type of the code.
+  /// The generated weights, and a copy in the element type of the code.
   void addParameters(const Model &model, bool isDouble);
-  /// The examples as they are drawn.
+  /// The generated examples.
   void addData(const std::vector<runtime::DataSpec> &specs);
-  /// What a program keeps of the batch.
+  /// A program's memory for the batch.
   void addProgram(const runtime::Program &program);
-  /// The programs of a search of so many hypotheses for each example.
+  /// The programs of a search with so many hypotheses per example.
   void addDecoder(const runtime::Decoder &decoder, int64_t beam);
 
-  /// An error of the machine where that is more than it has.
+  /// Fails with an environment failure if the machine has less memory.
   runtime::Status check() const;
 
 private:

@@ -20,8 +20,7 @@ static Status openDevice(Arguments &arguments) {
   std::string target = codegen::gpuTargetFor(device.major(), device.minor());
   if (target.empty())
     return Status::machine(fmt::format(
-        "there is no code for the GPU '{}', of compute capability {}.{}: 8.0 "
-        "is the least",
+        "GPU '{}' has compute capability {}.{}, but Fovea needs 8.0 or later",
         device.name(), device.major(), device.minor()));
   arguments.cpu = target;
   return Status::success();
@@ -39,7 +38,7 @@ int fovea::cli::chooseTarget(Arguments &arguments) {
     return badMachine;
   }
   if (!arguments.quiet)
-    llvm::errs() << "note: it runs on the CPU"
+    llvm::errs() << "note: running on the CPU"
                  << (arguments.precision == "bf16" ? ", in f32: " : ": ")
                  << status.text() << '\n';
   arguments.cpu = "native";
@@ -58,7 +57,7 @@ int fovea::cli::checkPrecision(const Arguments &arguments) {
     return wrongUsage(llvm::toString(backend.takeError()));
   if ((*backend)->roundsFactors())
     return done;
-  return wrongUsage("--precision bf16 needs a GPU, as '--target cuda' says; "
-                    "the target '" +
-                    arguments.cpu + "' has no matrix products in bf16");
+  return wrongUsage(
+      "--precision bf16 needs a GPU; help: add '--target cuda'; the target '" +
+      arguments.cpu + "' has no matrix products in bf16");
 }

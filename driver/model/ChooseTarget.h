@@ -7,12 +7,12 @@
 
 namespace fovea::cli {
 
-/// Where `--target` says `cuda`, opens the GPU and names the target that it is;
-/// where it says `auto`, takes this CPU if there is none, and says so. Returns
-/// an exit code.
+/// For `--target cuda`, opens the GPU and sets its target. For
+/// `auto`, falls back to this CPU with a note. Returns an exit
+/// code.
 int chooseTarget(Arguments &arguments);
 
-/// Whether the target has what `--precision` asks for. Returns an exit code.
+/// Checks that the target supports `--precision`. Returns an exit code.
 int checkPrecision(const Arguments &arguments);
 
 } // namespace fovea::cli

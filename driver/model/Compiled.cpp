@@ -1,6 +1,7 @@
 //===- Compiled.cpp - a batch by compiled code ----------------------------===//
 
 #include "driver/model/Compiled.h"
+#include "driver/Arguments.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -16,8 +17,18 @@ using runtime::Status;
 static Status createDriver(ModuleOp module, const CompiledOptions &options,
                            std::unique_ptr<codegen::Driver> &driver) {
   codegen::DriverOptions own = options;
-  own.keepsNames |= options.perf;
+  own.keepsNames |= options.perf || options.debugSeed;
+  own.marksSteps |= options.debugSeed.has_value();
   return codegen::Driver::create(module.getLoc(), own, driver);
+}
+
+CompiledOptions fovea::cli::compiledOptionsOf(const Arguments &arguments) {
+  CompiledOptions options;
+  options.isDouble = arguments.dtype == "f64";
+  options.roundsFactors = arguments.precision == "bf16";
+  options.target = arguments.cpu;
+  options.threads = arguments.threads;
+  return options;
 }
 
 Status fovea::cli::compileProgram(ModuleOp module, StringRef entry,
@@ -45,8 +56,12 @@ Status fovea::cli::compileDecoder(ModuleOp module,
 Status fovea::cli::load(codegen::Objects objects,
                         const CompiledOptions &options,
                         std::unique_ptr<codegen::Jit> &jit) {
-  return codegen::load(std::move(objects), options.target, options.parallel,
-                       options.perf, jit);
+  if (options.debugSeed)
+    DebugPool::start(*options.debugSeed);
+  return codegen::load(std::move(objects), options.target,
+                       options.debugSeed ? &DebugPool::parallel
+                                         : options.parallel,
+                       &DebugPool::step, options.perf, jit);
 }
 
 Status fovea::cli::findFunctions(codegen::Jit &jit, const Program &program,
@@ -79,6 +94,7 @@ Status CompiledProgram::create(codegen::Code code,
                                std::unique_ptr<CompiledProgram> &result) {
   std::unique_ptr<CompiledProgram> compiled(new CompiledProgram);
   compiled->description = std::move(code.description.programs.front());
+  compiled->isDebugged = options.debugSeed.has_value();
   if (Status status = load(std::move(code.objects), options, compiled->jit);
       status.failed())
     return status;
@@ -88,6 +104,12 @@ Status CompiledProgram::create(codegen::Code code,
     return status;
   result = std::move(compiled);
   return Status::success();
+}
+
+void CompiledProgram::compute() {
+  DebugPool::watch(isDebugged ? &memory : nullptr);
+  functions.run(memory.frame());
+  DebugPool::watch(nullptr);
 }
 
 void *fovea::cli::addressIn(codegen::Jit &jit, const std::string &symbol) {
@@ -171,7 +193,7 @@ Status CompiledBatch::evaluateGradients(double seedNll, double seedPenalty,
       continue;
     reference::Array sum =
         arrayOf(array, compiled->workspace().output(array.name, 0));
-    // What does not depend on the examples counts once for each.
+    // Values that do not depend on the examples count once for each.
     bool isSum = array.layout < 0;
     for (size_t example = 1; !isSum && example < examples.size(); ++example) {
       runtime::DataValues next =

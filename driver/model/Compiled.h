@@ -11,10 +11,13 @@
 #include "codegen/Driver.h"
 #include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
+#include "driver/model/DebugPool.h"
 #include "runtime/memory/StepMemory.h"
 #include "runtime/memory/Workspace.h"
 
 namespace fovea::cli {
+
+struct Arguments;
 
 struct CompiledOptions : codegen::DriverOptions {
   std::optional<uint64_t> seed;
@@ -22,34 +25,39 @@ struct CompiledOptions : codegen::DriverOptions {
   int threads = 0;
   /// Whether `perf` can name kernels.
   bool perf = false;
-  /// What hands kernels to threads: a caller may take its time.
+  /// The function that hands kernels to threads: a caller may time it.
   decltype(&fovea_parallel) parallel = &fovea_parallel;
+  /// Programs run as DebugPool.h says; FOVEA_DEBUG_POOL where it is set.
+  std::optional<uint64_t> debugSeed = debugSeedOfEnvironment();
 };
+
+/// Reads types, CPU and threads from the command line.
+CompiledOptions compiledOptionsOf(const Arguments &arguments);
 
 /// Compiles an entry of a batched module.
 runtime::Status compileProgram(mlir::ModuleOp module, llvm::StringRef entry,
                                const CompiledOptions &options,
                                codegen::Code &code);
 
-/// Compiles what `attn-split-decoder` made of a model.
+/// Compiles the programs that `attn-split-decoder` made of a model.
 runtime::Status compileDecoder(mlir::ModuleOp module,
                                const CompiledOptions &options,
                                codegen::Code &code);
 
-/// Objects as code in this process.
+/// Loads objects as code in this process.
 runtime::Status load(codegen::Objects objects, const CompiledOptions &options,
                      std::unique_ptr<codegen::Jit> &jit);
 
-/// The functions of a program that was compiled.
+/// The functions of a compiled program.
 runtime::Status findFunctions(codegen::Jit &jit,
                               const runtime::Program &program,
                               runtime::ProgramCode &functions);
 
-/// A function of compiled code; null: there is none.
+/// Returns a function of compiled code, or null.
 void *addressIn(codegen::Jit &jit, const std::string &symbol);
 
 /// An entry of a batched module as code in this process, and the memory of its
-/// present batch.
+/// current batch.
 class CompiledProgram {
 public:
   static runtime::Status create(mlir::ModuleOp module, llvm::StringRef entry,
@@ -59,24 +67,24 @@ public:
                                 const CompiledOptions &options,
                                 std::unique_ptr<CompiledProgram> &result);
 
-  /// Runs the program; what it gives is in `workspace()` until the next run.
+  /// Runs the program; its results are in `workspace()` until the next run.
   runtime::Status run(const runtime::Batch &batch,
                       const runtime::Binding &binding);
 
-  /// The two halves of it: the layout of a batch, and the computation, which
-  /// may be repeated.
+  /// Its two halves: the layout of a batch, and the computation, which may be
+  /// repeated.
   runtime::Status bind(const runtime::Batch &batch,
                        const runtime::Binding &binding) {
     return memory.bind(batch, binding);
   }
-  void compute() { functions.run(memory.frame()); }
-  /// Between the two, where the options say so: packs the parameters.
+  void compute();
+  /// Runs between the two, if the options request it: packs the parameters.
   void prepare() {
     if (functions.prepare)
       functions.prepare(memory.frame());
   }
 
-  /// Null: there is no such function.
+  /// Null if there is no such function.
   void *addressOf(const std::string &symbol) { return addressIn(*jit, symbol); }
 
   const runtime::Program &program() const { return description; }
@@ -85,14 +93,15 @@ public:
 private:
   CompiledProgram() : memory(description) {}
 
+  bool isDebugged = false;
   std::unique_ptr<codegen::Jit> jit;
   runtime::Program description;
   runtime::Workspace memory;
   runtime::ProgramCode functions;
 };
 
-/// Compiles `@loss` and `@grad` of a batched module as they are needed, and
-/// runs them over `examples`.
+/// Compiles `@loss` and `@grad` of a batched module on demand, and runs them
+/// over `examples`.
 class CompiledBatch : public reference::BatchEvaluator {
 public:
   CompiledBatch(mlir::ModuleOp module, const reference::Arrays &parameters,

@@ -8,7 +8,7 @@ using namespace fovea::cli;
 using runtime::Program;
 using runtime::Status;
 
-/// The parameters one after another, in the type that the code reads.
+/// The parameters in order, in the element type of the code.
 runtime::OwnedMemory
 CompiledDecoder::store(const runtime::ParameterValues &parameters,
                        bool isDouble, runtime::Arena &memory) {

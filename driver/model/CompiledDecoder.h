@@ -8,8 +8,8 @@
 
 namespace fovea::cli {
 
-/// What `attn-split-decoder` made of a model, as code in this process, and a
-/// search over it.
+/// A split model (`attn-split-decoder`) as code in this process, and a search
+/// over it.
 class CompiledDecoder {
 public:
   /// With the parameters of a model, or of each member of an ensemble.
@@ -18,7 +18,7 @@ public:
          const std::vector<runtime::ParameterValues> &parameters,
          const CompiledOptions &options,
          std::unique_ptr<CompiledDecoder> &result);
-  /// Without parameters: `setParameters` comes before the first search.
+  /// Without parameters: call `setParameters` before the first search.
   static runtime::Status create(mlir::ModuleOp module,
                                 const CompiledOptions &options,
                                 std::unique_ptr<CompiledDecoder> &result);
@@ -27,16 +27,16 @@ public:
                                 std::unique_ptr<CompiledDecoder> &result);
 
   /// Copies the parameters of a model, or of each member of an ensemble, in the
-  /// element type of the code, and begins anew.
+  /// element type of the code, and resets the search.
   void setParameters(const std::vector<runtime::ParameterValues> &parameters,
                      bool isDouble);
-  /// Begins anew with parameters that stay where they are, in the element type
-  /// of the code.
+  /// Resets the search with parameters in place, in the element type of the
+  /// code.
   void setParameters(std::vector<runtime::OwnedMemory> members);
 
   runtime::Search &search() { return *searcher; }
   const runtime::Decoder &description() const { return decoder; }
-  /// Null: there is no such function.
+  /// Null if there is no such function.
   void *addressOf(const std::string &symbol) { return addressIn(*jit, symbol); }
   int threads() const { return fovea_pool_threads(pool.get()); }
 

@@ -43,7 +43,7 @@ bool fovea::cli::readMembers(Session &session, const Arguments &arguments,
     }
     std::string difference = vocabularies.words().differenceTo(own.words());
     if (!difference.empty()) {
-      session.error(fmt::format("'{}' and '{}' do not fit together: {}",
+      session.error(fmt::format("cannot combine '{}' with '{}': {}",
                                 arguments.weights, path, difference));
       good = false;
     }
@@ -66,7 +66,7 @@ bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
       !execution.vocabularies.read(session, arguments, *execution.model) ||
       !execution.vocabularies.readModels(session, arguments, *execution.model))
     return false;
-  // Models of vocabularies that the spec names give them a size.
+  // The spec's vocabulary models determine vocabulary sizes.
   if (auto sizes = execution.vocabularies.sizes(); sizes.size() > numStored) {
     session.addSets(sizes);
     execution.model = session.openToExecute(&weights);

@@ -1,6 +1,6 @@
 //===- Execution.h - from a command line to a model and its data ----------===//
 //
-// What run, decode and score share: weights, the model, its passes, its data.
+// Shared by run, decode and score: weights, the model, its passes, its data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,27 +22,27 @@ struct Execution {
   WantedData data;
 };
 
-/// What executes: compiled code, after the last phase, or the interpreter,
-/// after any. False after an explanation of wrong usage.
+/// Selects compiled code, after the last phase, or the interpreter, after any
+/// phase. Returns false on wrong usage (reported).
 bool chooseExecutor(const Arguments &arguments, Request &request,
                     bool &isReference);
 
-/// Whether a model, as the front end gives it, has what is wanted of it: an
-/// objective, or something that it generates. Reports what it lacks.
+/// Checks that a model from the front end has the required part: an objective,
+/// or something to generate. Reports a missing part.
 bool checkWanted(Session &session, const Arguments &arguments, Model &model,
                  bool objective, bool generated);
 
-/// The parameters of a model as the runtime takes them.
+/// Returns the parameters of a model in the runtime's form.
 runtime::ParameterValues valuesOf(const reference::Arrays &parameters);
 
-/// Reads the other members of an ensemble, whose vocabularies are those of the
-/// first, and says all that does not fit.
+/// Reads the other members of an ensemble, whose vocabularies must match the
+/// first, and reports all mismatches.
 bool readMembers(Session &session, const Arguments &arguments,
                  const Model &model, const Vocabularies &vocabularies,
                  std::vector<reference::Arrays> &members);
 
 /// Reads the weights and compiles the spec for one of its systems, "training"
-/// or "decoding"; the other is dropped. False when something is wrong.
+/// or "decoding", and drops the other. Returns false on an error.
 bool openExecution(Session &session, const Arguments &arguments,
                    llvm::StringRef system, Execution &execution);
 

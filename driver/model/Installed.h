@@ -10,8 +10,9 @@
 
 namespace fovea::cli {
 
-/// Where the runtime's file `name` is, which may begin with a folder of another
-/// machine: in the folder `lib` beside this program's, or where it was built.
+/// Returns the path of the runtime file `name`, which may start with a folder
+/// of another machine. Searches the folder `lib` beside this program's, then
+/// the build folder.
 std::optional<std::string> findInstalled(llvm::StringRef name);
 
 } // namespace fovea::cli

@@ -20,22 +20,22 @@ using codegen::KernelNeeds;
 using codegen::KernelNote;
 using runtime::Status;
 
-/// A launch within a graph, from the end of the kernel before to the end of one
-/// that has nothing to do: no figure of a data sheet.
+/// The time between two kernels of a graph; not from a data
+/// sheet.
 static constexpr double secondsOfLaunch = 2e-6;
-/// All blocks of a loop that is one launch wait for each other: no figure of a
-/// data sheet either.
+/// The time of one synchronisation of all blocks of a loop; not from a data
+/// sheet.
 static constexpr double secondsOfBarrier = 1e-6;
 
-/// A processor gives one exponential (ex2.approx) while it does so many
-/// operations in f32: 16 and 256 in a cycle, by CUDA's programming guide.
+/// In the time of one exponential (ex2.approx), a processor does so many f32
+/// operations: 16 and 256 per cycle, from CUDA's programming guide.
 static constexpr double operationsOfExponential = 16;
 
-/// The share of the time whose kernels are listed where not all are.
+/// The share of the time that the listed kernels cover, unless all are listed.
 static constexpr double mostOfTime = 0.9;
 
 namespace {
-/// What a launch waits for.
+/// The bottleneck of a launch.
 enum Reason {
   OfLaunches,
   OfBarriers,
@@ -50,23 +50,23 @@ constexpr const char *reasonNames[] = {"launches",  "barriers",   "memory",
                                        "few blocks"};
 } // namespace
 
-/// Kernels of one name: those of the members of a family together.
+/// Kernels of one name: those of a family's members are combined.
 struct KernelModel::Row {
   std::string name;
   int64_t kernels = 0, launches = 0, blocks = 0, threads = 0;
   int64_t inLoops = 0, barriers = 0;
   KernelNeeds needs;
-  /// Bytes: of memory; of the cache, where a product in tiles reads it again
-  /// and again; and of those, once for each block that gets them.
+  /// Bytes: of memory; of the cache, which a tiled product reads repeatedly;
+  /// and of those, counted once per receiving block.
   double flops = 0, bytes = 0, cacheBytes = 0, tileBytes = 0, seconds = 0;
-  /// Of an attention by groups of warps: what its tensor cores do not do.
+  /// For attention by groups of warps: the work outside its tensor cores.
   double otherFlops = 0, exponentials = 0;
   bool hasWork = false, isRounded = false, isByGroups = false;
   Reason reason = OfLaunches;
 };
 
 std::unique_ptr<KernelModel> KernelModel::open(const std::string &target) {
-  // A name that no back end has is found where it is compiled for.
+  // A name unknown to every back end is reported at compilation.
   llvm::Expected<codegen::Target> own = codegen::targetNamed(target);
   if (!own) {
     llvm::consumeError(own.takeError());
@@ -83,11 +83,11 @@ std::unique_ptr<KernelModel> KernelModel::open(const std::string &target) {
       new KernelModel(*figures, opened, target));
 }
 
-/// As many as their threads, registers and shared memory leave room for.
+/// As many as threads, registers and shared memory allow.
 int64_t KernelModel::blocksOnProcessor(const KernelNeeds &needs,
                                        int64_t threads) const {
-  // Registers are given to warps, 256 at a time, and a block has 1 KB of shared
-  // memory that is not its own.
+  // Registers are allocated per warp, in units of 256, and 1 KB of a block's
+  // shared memory is reserved.
   constexpr int64_t warp = 32, grain = 256, ofSystem = 1024;
   int64_t blocks = std::min(figures.blocks, figures.threads / threads);
   blocks =
@@ -99,20 +99,20 @@ int64_t KernelModel::blocksOnProcessor(const KernelNeeds &needs,
   return blocks;
 }
 
-/// Of all launches of a row, which are alike.
+/// For all launches of a row, which are alike.
 void KernelModel::findTime(Row &row, bool isDouble) const {
   auto count = static_cast<double>(row.launches);
   double peak = row.isByGroups  ? figures.groupFlops
                 : row.isRounded ? figures.roundedFlops
                 : isDouble      ? figures.doubleFlops
                                 : figures.singleFlops;
-  // A processor without a block does nothing. Where each has one at a time,
-  // some have none in the last turn.
+  // A processor without a block is idle. With one block per processor, some are
+  // idle in the last turn.
   auto processors = static_cast<double>(figures.processors);
   double blocks = double(row.blocks) / count;
   double busy = row.isByGroups ? blocks / std::ceil(blocks / processors)
                                : std::min(processors, blocks);
-  // One group of warps has the tensor cores while the other does the rest.
+  // One group of warps uses the tensor cores while the other does the rest.
   double exponentials =
       row.exponentials * operationsOfExponential / figures.singleFlops;
   double arithmetic = std::max((row.flops - row.otherFlops) / peak,
@@ -143,7 +143,7 @@ static std::string nameOf(const KernelNote &note) {
 }
 
 /// The numbers that a unit of one of the runtime's own kernels moves
-/// (runtime/device/OwnKernels.h); 0: that depends.
+/// (runtime/device/OwnKernels.h); 0: variable.
 static double numbersOfUnit(llvm::StringRef kernel) {
   return llvm::StringSwitch<double>(kernel.split('$').second.split('$').first)
       .Case("clear", 1)
@@ -155,8 +155,8 @@ static double numbersOfUnit(llvm::StringRef kernel) {
       .Default(0);
 }
 
-/// The share of the weights of a product that the blocks of its loop, so many,
-/// keep on the chip.
+/// The share of a product's weights that so many blocks of its loop keep on the
+/// chip.
 static double keptShare(ComputeOp op, int64_t blocks, bool isDouble) {
   std::optional<KeptColumns> own = keptColumnsOf(op);
   if (!own)
@@ -188,7 +188,8 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
   llvm::StringMap<WorkCounter> counters;
   for (const ProfiledProgram &each : programs)
     counters.try_emplace(each.program.entry, each, isDouble);
-  // Of several kernels of an equation the product does its work, or the last.
+  // Among several kernels of an equation, the product does the work, or else
+  // the last.
   llvm::DenseMap<mlir::Operation *, const KernelNote *> mainOf;
   for (const KernelNote &note : notes) {
     const KernelNote *&main = mainOf[note.op];
@@ -214,7 +215,7 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
     row.barriers += launches.barriers;
     if (launches.barriers != 0) {
       row.blocks += figures.processors * launches.count;
-      // What a block keeps it brings once.
+      // A block loads resident data once.
       row.cacheBytes +=
           double(figures.processors * launches.count * launches.sharedBytes);
     }
@@ -237,7 +238,7 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
       row.bytes += double(note->bytesOfUnit * launches.units);
       row.hasWork = true;
     }
-    // A product is launched in one kind of tiles or another.
+    // A product is launched with one kind of tile or another.
     if (!note || (mainOf.lookup(note->op) != note && note->tileRows == 0))
       continue;
     llvm::SmallVector<ComputeOp> equations;
@@ -258,13 +259,13 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
       row.otherFlops += work.flops - work.productFlops;
       row.exponentials += work.exponentials;
     }
-    // Numbers of a copy have half as many bytes.
+    // A copy needs half as many bytes per number.
     row.bytes += work.bytes - (note->readsCopies ? work.readBytes / 2 : 0);
     if (note->tileRows == 0)
       continue;
-    // A term of a tile of m x n takes m + n numbers for 2 m n operations. Those
-    // of the right side are on the chip where the columns stay there, and the
-    // cache gives them to a cluster at once.
+    // A term of a tile of m x n reads m + n numbers for 2 m n operations.
+    // Resident columns are read from the chip, and the cache serves a cluster
+    // once.
     double ofNumber = note->readsCopies ? 2 : isDouble ? 8 : 4;
     double ofLeft = ofNumber / double(note->tileColumns),
            ofRight =
@@ -326,7 +327,7 @@ Status KernelModel::print(const std::string &title,
     if (row.hasWork)
       work =
           fmt::format("{:11.3f} {:9.3f}", row.flops * 1e-6, row.bytes * 1e-6);
-    // The others are as good as nothing.
+    // The others are negligible.
     if (listsAll || said < mostOfTime * total) {
       fmt::print("{:10.1f} {:10} {:8} {:8} {:7} {:>4} {:7} {:7} {}  {}{}\n",
                  row.seconds * 1e6, reasonNames[row.reason], row.launches,
@@ -363,10 +364,10 @@ Status KernelModel::print(const std::string &title,
              "launches\n",
              total * 1e3, parts, launches);
   if (!knowsRegisters)
-    fmt::print("registers are not known: there is no 'ptxas' in the folder "
-               "'bin' of CUDA_PATH or in one of PATH\n");
+    fmt::print(
+        "register counts unknown: no 'ptxas' in $CUDA_PATH/bin or on PATH\n");
   else if (spilled > 0)
-    fmt::print("{} bytes of registers are spilled\n", spilled);
+    fmt::print("{} bytes of registers spilled\n", spilled);
   report["least_ms"] = total * 1e3;
   report["launches"] = launches;
   report["kernels"] = kernels;

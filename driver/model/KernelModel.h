@@ -1,9 +1,9 @@
 //===- KernelModel.h - how long kernels take at least -----------*- C++ -*-===//
 //
-// For `fovea bench --target cuda:ARCHITECTURE`, which needs no GPU: what was
-// launched on paper (PaperDevice.h), beside what the equations compute and
-// move, what the kernels need of a processor, and what the architecture can do
-// at most.
+// For `fovea bench --target cuda:ARCHITECTURE`, which needs no GPU. Combines
+// the recorded launches (PaperDevice.h) with the operations and bytes of the
+// equations, the resources of the kernels, and the peak rates of the
+// architecture.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,26 +18,26 @@
 
 namespace fovea::cli {
 
-/// Of the programs of one entry, which are run once on paper.
+/// For the programs of one entry, which are dry-run once.
 class KernelModel {
 public:
-  /// Opens a device on paper for a target `cuda:..`, as the one of the process.
-  /// Null: no such figures are known.
+  /// Opens a mock device for a target `cuda:..` as the process's device. Null
+  /// if there are no figures for it.
   static std::unique_ptr<KernelModel> open(const std::string &target);
 
-  /// What is created with these options, one program or decoder at a time, is
-  /// known.
+  /// Programs and decoders created with these options, one at a time, are
+  /// recorded.
   void attach(CompiledOptions &options) {
     notes.clear();
     options.notes = &notes;
   }
-  /// Counts what is launched from here on.
+  /// Starts counting launches.
   void begin() { device.clear(); }
 
-  /// Prints the kernels by time, all or those that take most of it: launches,
-  /// blocks, threads, registers, shared memory, blocks on a processor,
-  /// operations, bytes, the least time of all launches and why. `title` says of
-  /// what; `report` gets the same.
+  /// Prints the kernels by time, all or the most expensive ones: launches,
+  /// blocks, threads, registers, shared memory, blocks per processor,
+  /// operations, bytes, and the lower bound of the time with its reason.
+  /// `title` names the subject; `report` gets the same data.
   runtime::Status print(const std::string &title,
                         const std::vector<ProfiledProgram> &programs,
                         bool isDouble, bool listsAll,

@@ -28,7 +28,7 @@ static llvm::DenseMap<void *, double> &times() {
 }
 
 namespace {
-/// The same of a kernel of a GPU.
+/// The same for a GPU kernel.
 struct Launches {
   double seconds = 0;
   int64_t count = 0;
@@ -46,7 +46,7 @@ static void takeLaunch(const char *kernel, double seconds) {
   ++own.count;
 }
 
-/// What was launched of a kernel, under the name that a GPU knows.
+/// The launches of a kernel, under its name on the GPU.
 static Launches launchesOf(std::string kernel) {
   std::replace(kernel.begin(), kernel.end(), '.', '$');
   return launches().lookup(kernel);
@@ -153,13 +153,13 @@ static void printKept(ProgramOp op, const WorkCounter &counter) {
   for (const auto &[name, bytes] : byName)
     rows.push_back({bytes, name});
   llvm::sort(rows, std::greater<>());
-  fmt::print("rows that loops keep: {:.1f} MB\n", total / (1 << 20));
+  fmt::print("rows kept by loops: {:.1f} MB\n", total / (1 << 20));
   for (const auto &[bytes, name] : rows)
     fmt::print("{:9.1f} MB  {}\n", bytes / (1 << 20), name);
 }
 
 namespace {
-/// Equations of one name and line: those of the members of a family together.
+/// Equations of one name and line: those of a family's members are combined.
 struct Row {
   double seconds = 0;
   Work work;
@@ -167,7 +167,7 @@ struct Row {
 };
 } // namespace
 
-/// Of a GPU: how often, and what the equations that are computed say of it.
+/// For a GPU: the number of launches, and the work of the equations.
 static void printLaunches(const std::vector<std::pair<std::string, Row>> &rows,
                           double seconds) {
   fmt::print("\n{:>9} {:>6} {:>8} {:>9} {:>9}  {}\n", "ms", "share", "launches",
@@ -179,7 +179,7 @@ static void printLaunches(const std::vector<std::pair<std::string, Row>> &rows,
                row.work.bytes * 1e-6, name);
     total += row.launches;
   }
-  fmt::print("{} launches in a run, each waited for\n", total);
+  fmt::print("{} launches per run, each synchronised\n", total);
 }
 
 void KernelProfile::print(
@@ -261,7 +261,7 @@ void KernelProfile::print(
   fmt::print("{:9.3f} {:5.1f}%  {}\n", (seconds - inKernels) * 1e3,
              100 * (seconds - inKernels) / seconds, rest);
   fmt::print("peak: {:.0f} GFLOP/s, measured\n", peak * 1e-9);
-  // Only what learns keeps rows for the way back.
+  // Only training keeps rows for the backward pass.
   if (programs.size() == 1)
     printKept(programOf(notes.front().op), counterOf(notes.front().op));
 }

@@ -1,7 +1,7 @@
 //===- KernelProfile.h - where the time of a program goes -----------------===//
 //
-// For `fovea bench --explain`: the kernels of a program timed one by one and
-// added up by equation, beside what the equation computes and moves.
+// For `fovea bench --explain`: times the kernels of a program one by one and
+// sums the times by equation, with each equation's operations and bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,13 +14,13 @@
 namespace fovea::cli {
 
 /// One program, or one decoder, at a time: kernels are timed where they are
-/// handed to the threads, which knows nothing of programs.
+/// handed to the threads, and that place does not know programs.
 class KernelProfile {
 public:
-  /// What is created with these options is timed.
+  /// Programs created with these options are timed.
   void attach(CompiledOptions &options);
 
-  /// Forgets what was timed so far.
+  /// Discards the times so far.
   void clear();
 
   /// The equations by time, after `runs` runs of `seconds` each: where they
@@ -37,7 +37,7 @@ private:
   std::vector<codegen::KernelNote> notes;
 };
 
-/// What a thread can compute at most, in operations per second.
+/// The peak rate of a thread, in operations per second.
 double measurePeak(mlir::MLIRContext &context, bool isDouble);
 
 } // namespace fovea::cli

@@ -21,7 +21,7 @@ fovea::cli::programsOf(const runtime::Decoder &decoder,
                        const runtime::BatchSize &size, int64_t hypotheses,
                        int64_t steps) {
   std::vector<ProfiledProgram> programs;
-  // Places that count from the end of each example are not stepped together.
+  // Places counted from the end of each example do not advance together.
   bool isApart = decoder.reverse && size.batch > 1;
   for (auto [number, program] : llvm::enumerate(decoder.programs)) {
     ProfiledProgram &own = programs.emplace_back(program, size);
@@ -42,7 +42,7 @@ fovea::cli::programsOf(const runtime::Decoder &decoder,
 // Work
 //===----------------------------------------------------------------------===//
 
-/// Whether a step of a loop reads a part of the array, not the whole.
+/// Returns whether a step of a loop reads a part of the array, not the whole.
 static bool readsRow(ReadOp read) {
   return llvm::any_of(read.getIndices(), [](Value index) {
     std::optional<LinearForm> form = LinearForm::of(index);
@@ -55,7 +55,7 @@ static bool readsRow(ReadOp read) {
 
 struct WorkCounter::Reads {
   double flops = 0, exponentials = 0;
-  /// By array: no more bytes than it has, nor than are asked for.
+  /// By array: at most its size, and at most the requested bytes.
   llvm::MapVector<Value, double> bytes;
 };
 
@@ -97,7 +97,7 @@ WorkCounter::Reads WorkCounter::readsOf(ComputeOp op) const {
   double places = batchOf(op) == BatchKind::once ? 1 : batch;
   for (Attribute each : op.getExtents())
     places *= extent(each);
-  // An index that the condition finds is not run over.
+  // An index that the condition determines is not iterated over.
   for (const Equality &equality : equalitiesOf(op))
     places /= std::max(1.0, extent(op.getExtents()[equality.index]));
   double steps = stepsOf(op);
@@ -119,7 +119,7 @@ WorkCounter::Reads WorkCounter::readsOf(ComputeOp op) const {
   });
   reads.exponentials = exponentials * places * steps;
   reads.flops = each * places * steps;
-  // Of a product only the columns are computed that its condition leaves.
+  // A product computes only the columns that its condition allows.
   if (auto product = rowsProductOf(op))
     reads.flops *= double(product->columns()) / product->width;
   return reads;

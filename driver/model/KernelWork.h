@@ -1,7 +1,7 @@
 //===- KernelWork.h - what the kernels of a program do ----------*- C++ -*-===//
 //
-// Operations and bytes of equations, by the lengths of a batch: for those who
-// say where time goes, or how long something takes at least.
+// Operations and bytes of equations, from the lengths of a batch. Used for
+// profiles and for lower bounds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,29 +14,29 @@
 
 namespace fovea::cli {
 
-/// A program as it ran: for so many examples, or hypotheses, all of the same
-/// lengths, so many times in one run.
+/// A program's run: for so many examples or hypotheses, all of the same
+/// lengths, so many times.
 struct ProfiledProgram {
   const runtime::Program &program;
   runtime::BatchSize size;
   int64_t calls = 1;
 };
 
-/// The programs of a search that makes so many steps for so many hypotheses of
-/// each example; of what the steps have found so far, half is there on average.
+/// The programs of a search that makes so many steps for so many hypotheses per
+/// example; on average, half of the steps' results exist.
 std::vector<ProfiledProgram> programsOf(const runtime::Decoder &decoder,
                                         const runtime::BatchSize &size,
                                         int64_t hypotheses, int64_t steps);
 
-/// What equations do in one run; `readBytes` are those of `bytes` that they
-/// read.
+/// The work of equations in one run; `readBytes` is the read part of
+/// `bytes`.
 struct Work {
   double flops = 0, bytes = 0, readBytes = 0;
-  /// Of the operations those of products, and how many are exponentials.
+  /// Among the operations: those of products, and the number of exponentials.
   double productFlops = 0, exponentials = 0;
 };
 
-/// Counts by the extents that a program ran with.
+/// Counts by the extents of a program's run.
 class WorkCounter {
 public:
   WorkCounter(const ProfiledProgram &profiled, bool isDouble)
@@ -47,9 +47,9 @@ public:
   double extent(mlir::Attribute extent) const;
   double elements(attn::ArrayType type) const;
   double bytes(mlir::Value array) const;
-  /// Of one equation.
+  /// The work of one equation.
   Work of(attn::ComputeOp op) const;
-  /// Of equations that one kernel computes: what it keeps to itself is not
+  /// The work of equations in one kernel: internal values are not
   /// moved.
   Work of(llvm::ArrayRef<attn::ComputeOp> ops) const;
 

@@ -1,8 +1,8 @@
 //===- Package.cpp - a model as a library or a program --------------------===//
 //
-// Compiles every entry that is asked for, describes what they are, and links
-// them with the runtime. The kernels are those that the JIT makes for the same
-// CPU, so the numbers are the same, too.
+// Compiles all requested entries, describes them, and links them with the
+// runtime. The kernels equal those of the JIT for the same CPU, so the numbers
+// are the same, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -68,7 +68,7 @@ private:
                codegen::LinkOptions options);
   int fail(llvm::Error error);
 
-  /// Both take text and give text, of weights that are inside.
+  /// Both take and return text, and use built-in weights.
   bool isProgram() const { return arguments.emit == "exe" || isPage(); }
   bool isPage() const { return arguments.emit == "web"; }
   bool has(StringRef entry) const {
@@ -115,20 +115,22 @@ bool Package::readEntries() {
   entries = arguments.entries;
   for (const std::string &entry : entries)
     if (!llvm::is_contained(known, entry)) {
-      wrongUsage("'" + entry + "' is no entry of '--emit " + arguments.emit +
-                 "'; there are " + llvm::join(known, ", "));
+      wrongUsage("'" + entry + "' is not an entry of '--emit " +
+                 arguments.emit + "'; there are " + llvm::join(known, ", "));
       return false;
     }
   return true;
 }
 
-/// What the model has, where nothing else is asked for; and what that needs.
+/// The default entries, and their prerequisites.
 bool Package::completeEntries() {
-  bool isObjective = hasObjective(*model);
-  bool generates = model->module->lookupSymbol("decoding") != nullptr;
+  if (entries.empty())
+    session.dropImpossibleDecoder(*model);
+  bool isObjective = hasObjective(*model),
+       generates = model->module->lookupSymbol("decoding");
   if (isPage() && !generates) {
     session.error("'" + model->name +
-                  "' generates nothing that a page could show");
+                  "' generates no text, so a page has nothing to show");
     return false;
   }
   if (isPage())
@@ -143,25 +145,25 @@ bool Package::completeEntries() {
     if (generates)
       entries.push_back("decode");
   }
-  // Gradients are those of a mean, which the loss counts.
+  // Gradients are those of a mean; the loss counts the choices.
   if (has("train_step") && !has("grad"))
     entries.push_back("grad");
   if (has("grad") && !has("loss"))
     entries.push_back("loss");
-  // A step without what begins it is of no use, nor the other way round.
+  // A step needs its `encode`, and vice versa.
   if (has("step") != has("encode"))
     entries.push_back(has("step") ? "encode" : "step");
   if (isProgram() && has("loss") && !arguments.moreWeights.empty()) {
-    session.error("a program prints log p of one model, and '--weights' gives "
-                  "several; 'fovea score' prints that of an ensemble");
+    session.error("a program that prints log p accepts one '--weights'; help: "
+                  "use 'fovea score' for an ensemble");
     return false;
   }
   return readGets() && (has("get") || checkWanted(session, arguments, *model,
                                                   has("loss"), hasDecoder()));
 }
 
-/// Which equations `get` gives, and by which data `grad` differentiates. A
-/// model that has nothing else is its equations.
+/// Determines the equations of `get`, and the data with respect to which `grad`
+/// differentiates. A model without other entries consists of its equations.
 bool Package::readGets() {
   for (StringRef name : arguments.gets) {
     if (!name.consume_front("adjoint/")) {
@@ -171,16 +173,16 @@ bool Package::readGets() {
     }
     if (!has("grad"))
       session.error("'adjoint/" + name.str() +
-                    "' is what 'grad' gives, which is not among the entries");
+                    "' needs the entry 'grad'; help: add it to --entry");
     if (llvm::none_of(model->data, [&](const DataInfo &data) {
           return data.name == name && data.kind == DataInfo::Real;
         }))
       session.error("'" + name.str() +
-                    "' is no real data, which there is a gradient by");
+                    "' is not real-valued data, so it has no gradient");
     by.push_back(name.str());
   }
   if (isProgram() && !arguments.gets.empty())
-    session.error("'--get' is of libraries, and this is a program");
+    session.error("'--get' applies to libraries, not to executables");
   if (session.diagnostics().failed())
     return false;
   bool isEmpty = entries.empty() && !isProgram();
@@ -209,9 +211,9 @@ bool Package::checkPageSize() {
   bytes *= static_cast<int64_t>(1 + arguments.moreWeights.size());
   if (bytes <= mostBytesOfPage)
     return true;
-  session.error(fmt::format("the weights of '{}' have more than the {} MB that "
-                            "a page holds",
-                            model->name, mostBytesOfPage >> 20));
+  session.error(
+      fmt::format("the weights of '{}' exceed the {} MB that fit into a page",
+                  model->name, mostBytesOfPage >> 20));
   return false;
 }
 
@@ -227,9 +229,9 @@ bool Package::checkPageData() {
       all.push_back(&data);
   for (const runtime::DataDescription *data : all)
     if (!data->isText)
-      session.error(fmt::format("'{}' is pictures or sound, and a page takes "
-                                "and shows text alone",
-                                data->spec.name));
+      session.error(fmt::format(
+          "'{}' is pictures or sound, but a page supports text only",
+          data->spec.name));
   return !session.diagnostics().failed();
 }
 
@@ -292,6 +294,9 @@ void Package::describe() {
       own.text.hint.clear();
       own.isChosen = data.isChosen;
       own.isText = data.loader.kind.empty() || data.loader.kind == "text";
+      own.isSound = data.loader.kind == "sound";
+      if (own.isSound)
+        own.sound = runtime::SoundOptions::from(data.loader.numbers);
     }
   vocabularies.store(description.vocabularies);
 }
@@ -322,8 +327,7 @@ bool Package::describeSearch() {
   if (status.failed())
     session.error(arguments.spec() + ": " + status.text());
   if (!hasDecoder() && !arguments.shows.empty()) {
-    session.error("'--show' is of what decoding gives, and 'decode' is not "
-                  "among the entries");
+    session.error("'--show' needs the entry 'decode'; help: add it to --entry");
     return false;
   }
   std::vector<std::string> shows = arguments.shows;
@@ -350,6 +354,7 @@ bool Package::describeSearch() {
 bool Package::lower() {
   Request request;
   request.gradients = has("grad");
+  request.each = has("loss") && observesAllChoices(*model);
   request.gets = equations;
   request.by = by;
   for (const runtime::ShownEquation &equation : description.shows)
@@ -394,7 +399,7 @@ bool Package::compile() {
     if (!arguments.entries.empty()) {
       session.error(arguments.spec() + ": a step of '" + model->name +
                     "' is not one choice among a fixed number of symbols; "
-                    "there is the entry 'decode'");
+                    "help: use the entry 'decode'");
       return false;
     }
     llvm::erase_if(entries, [](const std::string &entry) {
@@ -405,8 +410,8 @@ bool Package::compile() {
   return succeeds(driver->compile(objects));
 }
 
-/// Other objects of a program may call a function 'loss': those that programs
-/// begin with get names of their own, and all others are private.
+/// Other objects of a program may have a function 'loss'. So the entry
+/// functions get unique names, and all others are private.
 void Package::nameFunctions(mlir::ModuleOp kernels) {
   llvm::StringSet<> begins;
   auto add = [&](const std::string &name) {
@@ -433,39 +438,39 @@ int Package::fail(llvm::Error error) {
   return badMachine;
 }
 
-/// The runtime of compiled models in the folder `machine` (nothing: this
-/// one's).
+/// Returns the runtime of compiled models in the folder `machine` (empty: this
+/// machine's).
 static std::optional<std::string> findRuntime(StringRef machine) {
   llvm::SmallString<64> name = machine;
   llvm::sys::path::append(name, "libfovea_rt.a");
   return findInstalled(name);
 }
 
-/// Where what a module for WebAssembly is linked with comes from.
+/// Returns the link inputs of a WebAssembly module.
 static constexpr llvm::StringLiteral pagePackages =
     "the packages 'wasi-libc', 'libc++-22-dev-wasm32' and "
     "'libclang-rt-22-dev-wasm32'";
 
-/// Links the module in a folder of its own: what is left is the page.
+/// Links the module in a temporary folder: only the page remains.
 int Package::linkPage(const std::vector<llvm::MemoryBufferRef> &buffers,
                       codegen::LinkOptions options) {
   options.exports = {"fovea_page_open", "fovea_web_room", "fovea_web_answer"};
   llvm::SmallString<128> folder;
   if (std::error_code error =
           llvm::sys::fs::createUniqueDirectory("fovea-web", folder))
-    return fail(llvm::createStringError("cannot make a temporary folder: " +
+    return fail(llvm::createStringError("cannot create a temporary folder: " +
                                         error.message()));
   llvm::scope_exit remove([&] { llvm::sys::fs::remove_directories(folder); });
   std::string module = (folder + "/model.wasm").str();
   if (llvm::Error error = codegen::linkModule(buffers, module, options))
     return fail(llvm::createStringError(llvm::toString(std::move(error)) +
-                                        "\nnote: a page is linked with what " +
-                                        pagePackages + " have"));
+                                        "\nnote: linking a page needs " +
+                                        pagePackages));
   auto bytes = llvm::MemoryBuffer::getFile(module);
   if (!bytes)
     return fail(llvm::createStringError("cannot read '" + module +
                                         "': " + bytes.getError().message()));
-  // A web server may be somebody else.
+  // A web server may belong to another user.
   if (std::error_code error = llvm::sys::fs::create_directories(
           arguments.output, /*IgnoreExisting=*/true,
           llvm::sys::fs::perms(0755)))
@@ -478,7 +483,7 @@ int Package::linkPage(const std::vector<llvm::MemoryBufferRef> &buffers,
   return code == done ? session.finish() : code;
 }
 
-/// Whether there is what makes a module for WebAssembly.
+/// Returns whether the tools for WebAssembly are installed.
 llvm::Error Package::checkPackages() const {
   auto linker = codegen::findLinker(target.triple);
   if (!linker)
@@ -486,8 +491,8 @@ llvm::Error Package::checkPackages() const {
   if (findRuntime(arguments.cpu))
     return llvm::Error::success();
   return llvm::createStringError(
-      "a page needs the runtime for WebAssembly, which is built where " +
-      pagePackages + " are");
+      "a page needs the WebAssembly runtime, which Fovea builds if " +
+      pagePackages + " are installed");
 }
 
 int Package::link() {
@@ -544,7 +549,7 @@ int Package::link() {
       writeText(path.str().str(), codegen::writeHeader(description, header));
   if (code == done)
     return session.finish();
-  // Neither is of use without the other.
+  // Neither is useful without the other.
   if (isNew)
     (void)llvm::sys::fs::remove(arguments.output);
   return code;

@@ -7,7 +7,7 @@
 
 using namespace fovea::cli;
 
-/// Pages that nobody writes to take no memory.
+/// Untouched pages take no memory.
 void *PaperDevice::allocate(size_t bytes) {
   void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -57,7 +57,7 @@ bool PaperDevice::launchLoop(const runtime::KernelLaunch &launch,
   return false;
 }
 
-/// Whoever launches it came with a program that has it.
+/// The program that launches it has registered it.
 bool PaperDevice::launchOwn(const std::string &name,
                             runtime::KernelLaunch launch) {
   std::lock_guard lock(mutex);

@@ -1,7 +1,7 @@
 //===- PaperDevice.h - a device that runs nothing ---------------*- C++ -*-===//
 //
-// Notes what is launched on it. Its memory is this machine's, and full of
-// zeros: programs and searches go their way, and what they find is nothing.
+// A mock device that records launches. Its memory is this machine's, filled
+// with zeros: programs and searches run their host code, and compute nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,25 +18,25 @@ namespace fovea::cli {
 
 class PaperDevice final : public runtime::Device {
 public:
-  /// Of one kernel: how often, and how many blocks and work units all of that
-  /// has. `sharedBytes`: what a block has besides what the code says, at most.
+  /// For one kernel: the number of launches, and their total blocks and work
+  /// units. `sharedBytes`: the maximum dynamic shared memory of a block.
   struct Launches {
     int64_t count = 0, blocks = 0, units = 0, threads = 0, sharedBytes = 0;
-    /// How many of them are parts of a loop that is one launch; and of such a
-    /// loop, how often its blocks wait for each other.
+    /// How many of them are parts of a loop in one launch; for such a loop, how
+    /// often its blocks synchronise.
     int64_t inLoops = 0, barriers = 0;
   };
 
   explicit PaperDevice(std::string name) : ownName(std::move(name)) {}
 
-  /// Forgets what was launched so far.
+  /// Discards the recorded launches.
   void clear() {
     all.clear();
     code.clear();
   }
-  /// By the names that a device knows.
+  /// By kernel name.
   const std::map<std::string, Launches> &launched() const { return all; }
-  /// The code of the kernels, which ends with a 0.
+  /// The code of the kernels, zero-terminated.
   const std::set<const char *> &images() const { return code; }
 
   const std::string &name() const override { return ownName; }
@@ -46,7 +46,7 @@ public:
   void *allocate(size_t bytes) override;
   void free(void *memory) override;
   void launch(const runtime::KernelLaunch &launch) override;
-  /// Goes through the loop all the same, to note what is in it.
+  /// Runs through the loop to record the launches in it.
   bool launchLoop(const runtime::KernelLaunch &launch,
                   int64_t barriers) override;
   bool launchOwn(const std::string &name,

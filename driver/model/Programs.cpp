@@ -27,7 +27,7 @@ Programs::Programs(Session &session, Model &model, Request request,
   // Where kernels are watched, they are made here, and what keeps a limit fits
   // one set of data.
   if (this->options.isCached && !this->options.notes && !this->options.perf &&
-      !this->options.memory && !folder.empty())
+      !this->options.debugSeed && !this->options.memory && !folder.empty())
     cache = std::make_unique<codegen::ObjectCache>(std::move(folder));
 }
 
@@ -50,12 +50,12 @@ std::string Programs::partsOfKey() const {
   } else {
     llvm::consumeError(target.takeError());
   }
-  std::string parts =
-      fmt::format("{} {} {} {} {} {} {} {} {} {}", session.identity(), machine,
-                  options.isDouble, options.roundsFactors, options.prepares,
-                  options.optimisation, options.codegen, request.gradients,
-                  static_cast<int>(request.stopAfter),
-                  model.module->lookupSymbol("decoding") != nullptr);
+  std::string parts = fmt::format(
+      "{} {} {} {} {} {} {} {} {} {} {}", session.identity(), machine,
+      options.isDouble, options.roundsFactors, options.prepares,
+      options.optimisation, options.codegen, request.gradients, request.each,
+      static_cast<int>(request.stopAfter),
+      model.module->lookupSymbol("decoding") != nullptr);
   for (const auto *names : {&request.gets, &request.shows})
     parts += "\n" + llvm::join(*names, " ");
   return parts;

@@ -1,8 +1,8 @@
 //===- Programs.h - the programs of a model, kept or compiled -*- C++ -*-===//
 //
-// What a model was compiled to is kept in the cache of objects, under one key
-// of everything that it follows from: so a warm start neither derives nor
-// emits anything. What is not there is lowered and compiled as ever.
+// Caches compiled models in the object cache, under a key of everything that
+// the result depends on. So a warm start derives and emits nothing. On a miss,
+// the model is lowered and compiled as usual.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ class ObjectCache;
 
 namespace fovea::cli {
 
-/// The programs of one model that was opened and not lowered yet, by entry:
+/// The programs of one model that was opened but not lowered yet, by entry:
 /// `loss`, `grad`, `choices` (of `@loss`, what counts choices), `decode`.
 class Programs {
 public:
@@ -30,22 +30,22 @@ public:
            CompiledOptions options);
   ~Programs();
 
-  /// How much the arrays of programs that are created from now on may take,
-  /// where the options have a limit.
+  /// The memory limit for arrays of programs created from now on, if the
+  /// options set one.
   void limitMemory(codegen::MemoryLimit limit) { options.memory = limit; }
 
-  /// Finds the entries in the cache, or lowers the model. False when something
-  /// is wrong with it (reported). Before all others.
+  /// Finds the entries in the cache, or lowers the model. Returns false on an
+  /// error in the model (reported). Call it first.
   bool open(const std::vector<std::string> &entries);
-  /// Whether all were in the cache.
+  /// Returns whether all entries were in the cache.
   bool areKept() const { return !isLowered; }
-  /// Whether there is such a program.
+  /// Returns whether there is such a program.
   bool has(const std::string &entry) const;
 
-  /// The data that an entry reads, with the limits that the model gives.
+  /// The data that an entry reads, with the model's limits.
   std::vector<runtime::DataSpec> dataOf(const std::string &entry) const;
 
-  /// An entry that was opened, once.
+  /// An opened entry, once.
   runtime::Status create(const std::string &entry,
                          std::unique_ptr<CompiledProgram> &result);
   runtime::Status create(std::unique_ptr<CompiledDecoder> &result);

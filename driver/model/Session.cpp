@@ -42,24 +42,29 @@ llvm::SMLoc Session::placeOf(Location location) {
   return {};
 }
 
-/// Whether a message is that of a verifier, `'attn.read' op has 0 indices`:
-/// the compiler has made something wrong, and the words help nobody who has
-/// only written a model.
+/// Returns whether a message comes from a verifier, `'attn.read' op has 0
+/// indices`. That is a compiler bug, and its text does not help the author of a
+/// model.
 static bool isInternal(StringRef text) {
   auto [name, rest] = text.drop_front(text.starts_with("'")).split('\'');
   return rest.starts_with(" op ") && name.contains('.') && !name.contains(' ');
 }
 
-void Session::report(Diagnostic &diagnostic) {
-  if (isInternal(diagnostic.str())) {
-    errors.error(placeOf(diagnostic.getLocation()),
-                 "an internal error of the compiler, not one of this line; "
-                 "please report it with this file");
-    return;
-  }
+std::vector<Diagnostics::Note> Session::notesOf(Diagnostic &diagnostic) {
   std::vector<Diagnostics::Note> notes;
   for (Diagnostic &note : diagnostic.getNotes())
     notes.push_back({placeOf(note.getLocation()), note.str()});
+  return notes;
+}
+
+void Session::report(Diagnostic &diagnostic) {
+  if (isInternal(diagnostic.str())) {
+    errors.error(placeOf(diagnostic.getLocation()),
+                 "internal compiler error, not a fault of this line; please "
+                 "report it with this file");
+    return;
+  }
+  std::vector<Diagnostics::Note> notes = notesOf(diagnostic);
   llvm::SMLoc place = placeOf(diagnostic.getLocation());
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
     errors.error(place, diagnostic.str(), notes);
@@ -91,7 +96,8 @@ void Session::addSets(
   llvm::append_range(sets, more);
 }
 
-/// Reads the spec that weights carry. False when there is none (reported).
+/// Reads the spec that weights contain. Returns false if there is none
+/// (reported).
 bool Session::readStored() {
   if (stored)
     return true;
@@ -101,32 +107,32 @@ bool Session::readStored() {
     error(arguments.stored == arguments.spec()
               ? status.text()
               : "'" + arguments.spec() +
-                    "' is no folder of a training: " + status.text());
+                    "' is not a training folder: " + status.text());
     return false;
   }
   StoredSpec found;
   if (!found.take(storedWeights.metadata)) {
     error("'" + arguments.stored +
-          "' carries no spec; name the spec, and '--weights " +
+          "' contains no spec; help: name the spec and add '--weights " +
           arguments.stored + "'");
     return false;
   }
-  // Only what there is, is asked for.
+  // Only request what exists.
   for (auto &[name, tensor] : storedWeights.tensors)
     tensor.bytes = {};
   stored = std::move(found);
-  // What was for an ONNX model is none of the spec's.
+  // Overrides for an ONNX model are not the spec's.
   llvm::erase_if(sets, [&](const auto &set) {
     return llvm::is_contained(given, set) && !llvm::is_contained(left, set);
   });
   given = std::move(left);
   specSource.files = stored->files;
-  // Those of the command line come after them.
+  // Those of the command line follow.
   sets.insert(sets.begin(), stored->sets.begin(), stored->sets.end());
   return true;
 }
 
-/// Compiles what weights carry.
+/// Compiles the spec in weights.
 std::unique_ptr<Model> Session::compileStored(FrontendOptions options) {
   options.includeDir = "in " + arguments.spec();
   options.readUsed =
@@ -147,7 +153,7 @@ const std::string *Session::storedFile(StringRef name) const {
   return found == stored->files.end() ? nullptr : &found->second;
 }
 
-/// Compiles the spec, and hashes and keeps what that read.
+/// Compiles the spec, and hashes and stores the texts that it read.
 std::unique_ptr<Model> Session::compile(const FrontendOptions &options) {
   llvm::SourceMgr &sources = errors.sources();
   unsigned before = sources.getNumBuffers();
@@ -160,7 +166,7 @@ std::unique_ptr<Model> Session::compile(const FrontendOptions &options) {
   for (unsigned id = before + 1; id <= sources.getNumBuffers(); ++id) {
     const llvm::MemoryBuffer &buffer = *sources.getMemoryBuffer(id);
     parts.push_back(buffer.getBuffer());
-    // The prelude comes first, then the spec, then what it uses.
+    // The prelude comes first, then the spec, then the models that it uses.
     StringRef path = buffer.getBufferIdentifier();
     if (id == before + 2)
       specSource.text = buffer.getBuffer().str();
@@ -181,7 +187,7 @@ std::unique_ptr<Model> Session::compile(const FrontendOptions &options) {
     parts.push_back(value);
   }
   modelIdentity = codegen::ObjectCache::keyOf(parts);
-  // The passes rely on it; the handler has said what is wrong.
+  // The passes rely on it; the handler has reported the error.
   if (model && model->module && failed(verify(*model->module)))
     return nullptr;
   return model;
@@ -224,15 +230,65 @@ std::unique_ptr<Model> Session::checkText(StringRef text, StringRef name,
 }
 
 bool Session::check(Model &model) {
+  if (!model.undecoded.empty())
+    warnUndecoded(model, {});
   if (!model.module || !model.refusals.empty())
     return true;
+  dropImpossibleDecoder(model);
   Request request;
   request.gets = equationsOf(model, "training");
   request.gradients = true;
   return lower(model, request);
 }
 
-/// What is computed together depends on the machine: that of the command line.
+void Session::warnUndecoded(const Model &model,
+                            std::vector<Diagnostics::Note> notes) {
+  errors.warning(model.undecodedAt,
+                 "trains; cannot be decoded because " + model.undecoded,
+                 std::move(notes));
+}
+
+std::optional<Session::Failure> Session::tryLowering(Model &model,
+                                                     StringRef system) {
+  OwningOpRef<ModuleOp> copy =
+      ModuleOp::create(model.module->getLoc(), model.module->getName());
+  (*copy)->setAttrs((*model.module)->getAttrDictionary());
+  copy->push_back(model.module->lookupSymbol(system)->clone());
+  std::optional<Failure> failure;
+  ScopedDiagnosticHandler quiet(&mlirContext, [&](Diagnostic &diagnostic) {
+    if (isInternal(diagnostic.str()))
+      return mlir::failure();
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error && !failure)
+      failure = {placeOf(diagnostic.getLocation()), diagnostic.str(),
+                 notesOf(diagnostic)};
+    return success();
+  });
+  attn::PipelineOptions options;
+  options.stopAfter = attn::Phase::schedule;
+  bool good = succeeded(attn::runPasses(*copy, [&](OpPassManager &manager) {
+    attn::buildPipeline(manager, options);
+  }));
+  assert((good || failure || errors.failed()) && "a pass that fails says why");
+  return failure;
+}
+
+void Session::dropImpossibleDecoder(Model &model) {
+  if (!model.module->lookupSymbol("decoding"))
+    return;
+  std::optional<Failure> failure = tryLowering(model, "decoding");
+  // An error in both systems is an error of training.
+  if (!failure || tryLowering(model, "training"))
+    return;
+  StringRef reason = failure->text;
+  reason.consume_front("decoding: ");
+  model.undecoded = reason.str();
+  model.undecodedAt = failure->place;
+  warnUndecoded(model, std::move(failure->notes));
+  dropSystem(model, "decoding");
+}
+
+/// The machine determines which equations are fused: use the one on the command
+/// line.
 bool Session::setMachine(Model &model) {
   Type real = arguments.dtype == "f64" ? Type(Float64Type::get(&mlirContext))
                                        : Type(Float32Type::get(&mlirContext));
@@ -260,9 +316,12 @@ bool Session::lower(Model &model, const Request &request) {
     options.by.push_back(name);
   options.each = request.each;
   options.stopAfter = request.stopAfter;
-  PassManager manager(&mlirContext, ModuleOp::getOperationName());
-  attn::buildPipeline(manager, options);
-  bool good = succeeded(manager.run(*model.module));
+  for (const std::string &name : request.leaveOut)
+    options.leaveOut.push_back(name);
+  bool good =
+      succeeded(attn::runPasses(*model.module, [&](OpPassManager &manager) {
+        attn::buildPipeline(manager, options);
+      }));
   assert((good || errors.failed()) && "a pass that fails says why");
   return good && !errors.failed();
 }
@@ -295,7 +354,7 @@ bool fovea::cli::readPhase(const std::string &name, attn::Phase &phase) {
     phase = *found;
     return true;
   }
-  wrongUsage("'" + name + "' is no phase; there are " + phaseNames());
+  wrongUsage("'" + name + "' is not a phase; the phases are " + phaseNames());
   return false;
 }
 
@@ -307,6 +366,15 @@ int fovea::cli::wrongUsage(const std::string &text) {
 void fovea::cli::dropSystem(Model &model, StringRef name) {
   if (Operation *system = model.module->lookupSymbol(name))
     system->erase();
+}
+
+bool fovea::cli::observesAllChoices(Model &model) {
+  return !model.module
+              ->walk([](attn::ChoiceOp choice) {
+                return choice.getLatent() ? WalkResult::interrupt()
+                                          : WalkResult::advance();
+              })
+              .wasInterrupted();
 }
 
 bool fovea::cli::hasObjective(Model &model) {
@@ -339,7 +407,7 @@ std::vector<std::string> fovea::cli::equationsNamed(Session &session,
     std::vector<StringRef> candidates(all.begin(), all.end());
     StringRef meant = nearest(name, candidates);
     session.error(
-        "no equation is called '" + name + "'" +
+        "there is no equation '" + name + "'" +
         (meant.empty() ? "" : "; did you mean '" + meant.str() + "'?"));
   }
   return found;

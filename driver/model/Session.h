@@ -1,7 +1,7 @@
 //===- Session.h - one spec, its context and its errors -------------------===//
 //
-// What every command does first: compile a spec, run the pipeline over it, and
-// say what is wrong. Errors of passes look like errors of the front end.
+// The first steps of every command: compiles a spec, runs the pipeline over it,
+// and reports errors. Errors of passes look like errors of the front end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 namespace fovea::cli {
 
-/// What is wanted of the pipeline.
+/// The options of the pipeline.
 struct Request {
   std::vector<std::string> gets;  // equations of @loss
   std::vector<std::string> shows; // equations of @decode
@@ -24,11 +24,12 @@ struct Request {
   std::vector<std::string> by; // data that @grad has adjoints of
   bool each = false;           // log p of each choice, `logp/K` of @loss
   attn::Phase stopAfter = attn::Phase::schedule;
+  std::vector<std::string> leaveOut; // passes that do not run
 };
 
 class Session {
 public:
-  /// Messages go to `out`; at most `limit` errors are said in full.
+  /// Messages go to `out`; at most `limit` errors are printed in full.
   explicit Session(const Arguments &arguments,
                    llvm::raw_ostream &out = llvm::errs(), unsigned limit = 20);
   ~Session();
@@ -40,50 +41,53 @@ public:
   const std::vector<std::pair<std::string, std::string>> &givenSets() const {
     return arguments.sets;
   }
-  /// Overrides beside those of the command line, for all that is opened later.
+  /// Overrides beside those of the command line, for all later models.
   void addSets(const std::vector<std::pair<std::string, std::string>> &sets);
 
-  /// Compiles the spec. The sizes of vocabularies that nothing gives are taken
-  /// from `weights`. Null when something is wrong (diagnosed).
+  /// Compiles the spec. Missing vocabulary sizes come from `weights`. Null on
+  /// an error (diagnosed).
   std::unique_ptr<Model> open(const runtime::TensorFile *weights = nullptr);
-  /// The same for a model that will be executed: one that cannot be is an
-  /// error for each reason.
+  /// The same for a model that will be executed: each reason against execution
+  /// is an error.
   std::unique_ptr<Model>
   openToExecute(const runtime::TensorFile *weights = nullptr);
-  /// Compiles a text, which messages call `name`, and runs check() over it.
+  /// Compiles a text, named `name` in messages, and runs check() over it.
   std::unique_ptr<Model> checkText(llvm::StringRef text, llvm::StringRef name,
                                    const FrontendOptions &options);
-  /// Runs all that can find a mistake in a model that was compiled: the order
-  /// of the equations, all of them, whether the decoder is possible, and
-  /// whether everything has a gradient are found by passes. What cannot be
-  /// executed yet has no order. False when something is wrong (diagnosed).
+  /// Runs all checks on a compiled model. Passes find the order of the
+  /// equations, whether the decoder is possible, and whether everything has a
+  /// gradient. A model that cannot be executed yet has no order. Returns false
+  /// on an error (diagnosed).
   bool check(Model &model);
-  /// A hash of all that the model that was opened last follows from: the texts
-  /// of the spec and of what it uses, and the overrides.
+  /// Removes `@decoding` from a model that trains but cannot be decoded, with a
+  /// warning. Leaves every other model unchanged.
+  void dropImpossibleDecoder(Model &model);
+  /// A hash of everything that the last opened model depends on: the texts of
+  /// the spec and of the models it uses, and the overrides.
   const std::string &identity() const { return modelIdentity; }
-  /// The spec that was opened last, as its weights carry it. Files that it
-  /// names are those that storeFile() was told of.
+  /// The last opened spec, as stored in weights. Its files are those passed to
+  /// storeFile().
   const StoredSpec &source() const { return specSource; }
   void storeFile(llvm::StringRef name, llvm::StringRef text) {
     specSource.files[name.str()] = text.str();
   }
-  /// The text of a file that a spec names and weights carry; null: there is
-  /// none, and it lies beside the spec.
+  /// The text of a file that a spec names and weights contain; null if it must
+  /// be read beside the spec.
   const std::string *storedFile(llvm::StringRef name) const;
-  /// Runs the pipeline. False when something is wrong (diagnosed).
+  /// Runs the pipeline. Returns false on an error (diagnosed).
   bool lower(Model &model, const Request &request);
 
-  /// Reports one mistake that has no place in a spec.
+  /// Reports an error without a place in a spec.
   void error(const std::string &text) { errors.error({}, text); }
-  /// The same for what an execution says; the machine has an exit code of its
-  /// own.
+  /// The same for execution errors; environment failures have their own exit
+  /// code.
   void fail(const runtime::Status &status);
-  /// The same for what is wrong with the command line.
+  /// The same for command line errors.
   void misuse(const std::string &text) {
     error(text);
     failureCode = badUsage;
   }
-  /// Prints what is left to say and returns the exit code.
+  /// Prints the remaining messages and returns the exit code.
   int finish();
 
 private:
@@ -91,16 +95,26 @@ private:
   std::unique_ptr<Model> compileStored(FrontendOptions options);
   bool readStored();
   void report(mlir::Diagnostic &diagnostic);
+  std::vector<Diagnostics::Note> notesOf(mlir::Diagnostic &diagnostic);
+  /// Lowers a copy of a model with `system` only, without messages. Returns the
+  /// reason of a failure, or nothing.
+  struct Failure {
+    llvm::SMLoc place;
+    std::string text;
+    std::vector<Diagnostics::Note> notes;
+  };
+  std::optional<Failure> tryLowering(Model &model, llvm::StringRef system);
+  void warnUndecoded(const Model &model, std::vector<Diagnostics::Note> notes);
   bool setMachine(Model &model);
   llvm::SMLoc placeOf(mlir::Location location);
 
   const Arguments &arguments;
-  /// Overrides of the command line, and these with those of weights.
+  /// The overrides of the command line, and these plus those of weights.
   std::vector<std::pair<std::string, std::string>> given, sets;
   std::string modelIdentity;
   StoredSpec specSource;
-  /// The spec that the command line names by its weights, and these without
-  /// their values.
+  /// The spec that the command line names by its weights, and the weights
+  /// without their values.
   std::optional<StoredSpec> stored;
   runtime::TensorFile storedWeights;
   Diagnostics errors;
@@ -109,24 +123,27 @@ private:
   mlir::DiagnosticEngine::HandlerID handler;
 };
 
-/// Reads `--stop-after`. False when it names no phase (explained).
+/// Reads `--stop-after`. Returns false for an unknown phase (reported).
 bool readPhase(const std::string &name, attn::Phase &phase);
 
-/// Prints `error: text` and returns the exit code of wrong usage.
+/// Prints `error: text` and returns the exit code for wrong usage.
 int wrongUsage(const std::string &text);
 
-/// Removes one of the two systems that the front end gives.
+/// Removes one of the two systems of the front end.
 void dropSystem(Model &model, llvm::StringRef name);
 
-/// Whether a model, as the front end gives it, has something to learn.
+/// Returns whether a model from the front end has an objective.
 bool hasObjective(Model &model);
+/// Returns whether data observe every choice. Otherwise log p is an estimate,
+/// not the sum over the choices.
+bool observesAllChoices(Model &model);
 
-/// The names of the equations of a system of the front end.
+/// The names of the equations in a system of the front end.
 std::vector<std::string> equationsOf(Model &model, llvm::StringRef system);
 
-/// The equations of a system of the front end that `name` means: the one of
-/// this name, or the members of a family. None is an error that names the
-/// nearest.
+/// Returns the equations called `name` in a system of the front end: one
+/// equation, or the members of a family. An unknown name is an error that
+/// suggests the nearest one.
 std::vector<std::string> equationsNamed(Session &session, Model &model,
                                         llvm::StringRef system,
                                         const std::string &name);

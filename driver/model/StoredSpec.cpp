@@ -3,6 +3,7 @@
 #include "driver/model/StoredSpec.h"
 #include "driver/data/JsonDepth.h"
 #include "frontends/onnx/Onnx.h"
+#include "runtime/train/OptimiserState.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
@@ -12,30 +13,30 @@ using namespace fovea::cli;
 using llvm::StringRef;
 namespace json = llvm::json;
 
-/// Of the entry in the metadata.
+/// The key of the metadata entry.
 static constexpr const char *specKey = "spec";
 
-/// JSON takes UTF-8 alone; a spec that is none is an error before it is stored.
-static json::Value textOf(const std::string &text) {
+/// JSON requires UTF-8; another spec is rejected before it is stored.
+static json::Value jsonText(const std::string &text) {
   return json::isUTF8(text) ? text : json::fixUTF8(text);
 }
 
 static json::Object objectOf(const std::map<std::string, std::string> &texts) {
   json::Object result;
   for (const auto &[name, text] : texts)
-    result[textOf(name).getAsString()->str()] = textOf(text);
+    result[jsonText(name).getAsString()->str()] = jsonText(text);
   return result;
 }
 
 void StoredSpec::store(std::map<std::string, std::string> &metadata) const {
   json::Array pairs;
   for (const auto &[name, value] : sets)
-    pairs.push_back(json::Array{textOf(name), textOf(value)});
+    pairs.push_back(json::Array{jsonText(name), jsonText(value)});
   json::Object sizes;
   for (const auto &[dim, value] : dims)
     sizes[dim] = value;
   json::Value entry =
-      json::Object{{"name", textOf(name)},     {"text", textOf(text)},
+      json::Object{{"name", jsonText(name)},   {"text", jsonText(text)},
                    {"used", objectOf(used)},   {"files", objectOf(files)},
                    {"sets", std::move(pairs)}, {"dims", std::move(sizes)}};
   llvm::raw_string_ostream(metadata[specKey]) << entry;
@@ -56,7 +57,7 @@ static bool takeTexts(const json::Object *object,
 
 bool StoredSpec::take(const std::map<std::string, std::string> &metadata) {
   auto entry = metadata.find(specKey);
-  // An object of objects and lists of texts: whatever opens more is none.
+  // An object of objects and lists of texts: deeper nesting is invalid.
   if (entry == metadata.end() || nestsDeeper(entry->second, 3))
     return false;
   llvm::Expected<json::Value> value = json::parse(entry->second);
@@ -95,8 +96,12 @@ fovea::runtime::Status
 fovea::cli::readModel(const std::string &path,
                       std::vector<std::pair<std::string, std::string>> &sets,
                       runtime::TensorFile &file) {
-  if (!StringRef(path).ends_with(".onnx"))
-    return runtime::readSafeTensors(path, file);
+  if (!StringRef(path).ends_with(".onnx")) {
+    runtime::OptimiserState unused;
+    runtime::Status status = runtime::readSafeTensors(path, file);
+    return status.failed() ? status
+                           : runtime::takeOptimiser(file, path, unused);
+  }
   onnx::ImportedModel model;
   if (runtime::Status status = onnx::importModel(path, sets, model);
       status.failed())

@@ -3,6 +3,7 @@
 #include "driver/show/Pictures.h"
 #include "driver/Arguments.h"
 #include "driver/data/Files.h"
+#include "runtime/data/Printable.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
@@ -14,10 +15,10 @@ using llvm::StringRef;
 
 bool fovea::cli::isPicture(StringRef path) {
   return path.ends_with(".html") || path.ends_with(".svg") ||
-         path.ends_with(".png");
+         path.ends_with(".png") || path.ends_with(".pdf");
 }
 
-/// Asks whoever sits at the terminal; false where nobody does.
+/// Asks the user at the terminal; returns false without one.
 static bool isWantedAnyway(const std::string &path, size_t megabytes) {
   if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0)
     return false;
@@ -30,6 +31,11 @@ static bool isWantedAnyway(const std::string &path, size_t megabytes) {
   return word.equals_insensitive("y") || word.equals_insensitive("yes");
 }
 
+void fovea::cli::setTitle(pictures::Page &page, const std::string &title) {
+  page.hasTitles = title != "none";
+  page.title = page.hasTitles ? title : "";
+}
+
 int fovea::cli::writePicture(const std::string &path,
                              const pictures::Page &page, int64_t mostBytes) {
   std::string text, problem;
@@ -37,18 +43,21 @@ int fovea::cli::writePicture(const std::string &path,
     text = pictures::drawHtml(page);
   else if (StringRef(path).ends_with(".svg"))
     text = pictures::drawSvg(page);
+  else if (StringRef(path).ends_with(".pdf"))
+    text = pictures::drawPdf(page, problem);
   else
     text = pictures::drawPng(page, problem);
   size_t megabytes = (text.size() + 999'999) / 1'000'000;
   if (problem.empty() && mostBytes > 0 &&
       static_cast<int64_t>(text.size()) > mostBytes &&
       !isWantedAnyway(path, megabytes))
-    problem = fmt::format(
-        "it would have {0} MB and not {1} at most; '--name' draws less, and "
-        "'--max-mb {0}' allows for it",
-        megabytes, mostBytes / 1'000'000);
+    problem =
+        fmt::format("the picture would have {0} MB, but the limit is {1} MB; "
+                    "help: draw less with '--name', or add '--max-mb {0}'",
+                    megabytes, mostBytes / 1'000'000);
   if (problem.empty())
     return writeText(path, text);
-  llvm::errs() << "error: cannot draw '" << path << "': " << problem << '\n';
+  llvm::errs() << "error: cannot draw '" << path
+               << "': " << runtime::printable(problem) << '\n';
   return badInput;
 }

@@ -9,12 +9,16 @@
 
 namespace fovea::cli {
 
-/// Whether a file of this name is drawn: .html, .svg or .png.
+/// Returns whether a file with this extension is drawn: .html, .svg, .png or
+/// .pdf.
 bool isPicture(llvm::StringRef path);
 
-/// Draws a page into a file by the ending of its name. Returns an exit code; an
-/// error has been printed. More than `mostBytes` (0: of
-/// any size) are written only where somebody at a terminal says so.
+/// Sets the title of a page; `none` also removes those of its panels.
+void setTitle(pictures::Page &page, const std::string &title);
+
+/// Draws a page into a file, in the format of its extension. Returns an exit
+/// code; errors have been printed. A picture of more than `mostBytes` (0: no
+/// limit) is written only if the user at a terminal agrees.
 int writePicture(const std::string &path, const pictures::Page &page,
                  int64_t mostBytes = 0);
 

@@ -15,26 +15,30 @@
 
 namespace fovea::cli {
 
-/// The equations of `@decoding` that `name` means, with their extents. Empty
-/// when there is none (diagnosed).
+/// Returns the equations of `@decoding` called `name`, with their extents.
+/// Empty if there is none (diagnosed).
 std::vector<runtime::ShownEquation>
 shownEquations(Session &session, Model &model, const std::string &name);
 
-/// The equation that one looks at first: the last weights of attention whose
-/// rows are what is generated and whose columns what is given; where there are
-/// none, the last over two lengths. Empty: there is no such.
+/// Returns the default equation: the last attention weights with generated rows
+/// and given columns, or else the last weights over two lengths. Empty if there
+/// are none.
 std::string alignmentOf(const Model &model);
 
-/// What may stand along their axes.
+/// The possible labels of their axes.
 std::vector<runtime::AxisSymbols> axisSymbolsOf(const Model &model);
 
 class Shows {
 public:
-  /// Reads each `--show`; `model` still has its equations. False when one is
-  /// wrong (diagnosed).
+  /// Reads each `--show`; `model` still has its equations. Returns false on an
+  /// error (diagnosed).
   bool read(Session &session, const Arguments &arguments, Model &model);
 
-  /// What the decoder has to give besides what it generates.
+  /// The given data that labels an axis of the picture; empty: none. Its words
+  /// are shown unchanged.
+  std::string givenWords() const;
+
+  /// The equations that the decoder must return in addition.
   std::vector<std::string> equations() const;
 
   /// Takes the best hypothesis of the next example.

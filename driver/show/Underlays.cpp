@@ -42,7 +42,7 @@ std::string Underlays::originOf(const std::string &extent) const {
 
 namespace {
 
-/// Where the rows, columns and channels of a picture stand among its axes.
+/// The axes of a picture that are its rows, columns and channels.
 struct PictureAxes {
   size_t rows = 0, columns = 1;
   std::optional<size_t> channels;
@@ -59,8 +59,8 @@ struct PictureAxes {
 
 } // namespace
 
-/// Whether the last axes of `extents` are the places of a picture, or of its
-/// squares of a few pixels.
+/// Returns whether the last axes of `extents` are the places of a picture, or
+/// of its patches.
 bool Underlays::liesOver(const DataInfo &picture, ArrayRef<std::string> extents,
                          Underlay &result) const {
   PictureAxes axes(picture.extents);
@@ -111,7 +111,7 @@ Underlay Underlays::under(const runtime::ShownEquation &equation) const {
         found(one.loader.kind == "sound" ? Underlay::Sound : Underlay::Frames,
               one);
     }
-    // Pairs, and a bit beside each of them: a pen.
+    // Pairs, with a bit beside each of them: a pen.
     bool isPen = one.isChosen && one.kind == DataInfo::Real &&
                  one.numIndices == 1 && one.extents.size() == 2 &&
                  one.sizes[1] == 2;
@@ -131,7 +131,7 @@ Underlay Underlays::under(const runtime::ShownEquation &equation) const {
 // What is drawn
 //===----------------------------------------------------------------------===//
 
-/// A number of the loader, of a channel.
+/// A numeric argument of the loader, per channel.
 static double argumentOf(const DataInfo &data, const std::string &name,
                          int64_t channel, double otherwise) {
   auto found = data.loader.numbers.find(name);
@@ -140,7 +140,7 @@ static double argumentOf(const DataInfo &data, const std::string &name,
   return found->second[found->second.size() > 1 ? channel : 0];
 }
 
-/// A picture as it was before it was normalised; `first`: where its values
+/// Restores a picture before normalisation; `first`: where its values
 /// begin.
 static pictures::Pixels pixelsOf(const DataInfo &data, int64_t rows,
                                  int64_t columns, int64_t channels,
@@ -177,7 +177,7 @@ framesOf(const DataInfo &data, const runtime::DataValues &values) {
   return frames;
 }
 
-/// The filter banks of a sound, high ones above; what is loud is dark.
+/// Draws the filter banks of a sound, high ones above; loud is dark.
 static pictures::Pixels spectrogramOf(const DataInfo &data,
                                       const runtime::DataValues &values) {
   auto filters = int64_t(data.loader.number("filters"));
@@ -198,7 +198,7 @@ static pictures::Pixels spectrogramOf(const DataInfo &data,
   return pixels;
 }
 
-/// Where a pen was, from how it moved.
+/// Reconstructs the pen's path from its movements.
 static std::vector<pictures::Strip::Stroke>
 strokesOf(const runtime::DataValues &moves, const runtime::DataValues &lifts) {
   std::vector<pictures::Strip::Stroke> strokes;
@@ -211,7 +211,7 @@ strokesOf(const runtime::DataValues &moves, const runtime::DataValues &lifts) {
   return strokes;
 }
 
-/// The place of part `number` in the first `rank` axes, and what it is called.
+/// The place of part `number` in the first `rank` axes, and its name.
 static std::string placeText(const Drawn &drawn, size_t rank, size_t number) {
   std::vector<std::string> places;
   for (size_t axis = rank; axis-- > 0;) {
@@ -224,7 +224,7 @@ static std::string placeText(const Drawn &drawn, size_t rank, size_t number) {
   return fmt::format("{}", fmt::join(places, ", "));
 }
 
-/// Whether all parts of so many values could be weights.
+/// Returns whether all parts of so many values could be weights.
 static bool areWeights(ArrayRef<double> values, size_t size) {
   for (; !values.empty(); values = values.drop_front(size)) {
     double sum = 0;

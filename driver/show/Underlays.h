@@ -1,9 +1,9 @@
 //===- Underlays.h - what lies under an equation in a picture -------------===//
 //
-// Found by the axes of the equation and the types of the data: weights over
-// the rows and columns of a picture lie over the picture, also where these
-// have been halved; bars along the frames of a film or a sound under these.
-// No name of a model says so.
+// Selects underlays by the axes of the equation and the types of the data,
+// never by a model's name. Weights over the rows and columns of a picture are
+// drawn over it, also at half resolution. Bars along the frames of a film or a
+// sound are drawn below these.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,17 +27,17 @@ struct Underlay {
   };
   Kind kind = None;
   DataInfo data, lift; // `lift`: whether a pen leaves the paper
-  /// Of what lies over a picture in one axis: its rows and columns.
+  /// For an overlay on a picture in one axis: its rows and columns.
   int64_t rows = 0, columns = 0;
 };
 
-/// How the present model's equations are drawn.
+/// The drawing options of the current model's equations.
 class Underlays {
 public:
   /// `model` still has `@decoding`.
   explicit Underlays(const Model &model);
 
-  /// What lies under an equation, or under data that are generated.
+  /// The underlay of an equation, or of generated data.
   Underlay under(const runtime::ShownEquation &equation) const;
 
 private:
@@ -50,17 +50,17 @@ private:
   std::map<std::string, std::string> parents;
 };
 
-/// What is drawn of one equation in one example.
+/// The drawing of one equation in one example.
 struct Drawn {
   std::string title, group;
   runtime::DataValues values;
   std::vector<pictures::Axis> axes;
-  /// Of what lies under it; none of it: it is drawn alone.
+  /// The underlay; empty: it is drawn alone.
   runtime::DataValues under, lifts;
 };
 
-/// Adds the panels of `drawn` to a page. False when it is drawn as other arrays
-/// are.
+/// Adds the panels of `drawn` to a page. Returns false if it is drawn like
+/// other arrays.
 bool addOver(pictures::Page &page, const Underlay &underlay,
              const Drawn &drawn);
 

@@ -1,13 +1,14 @@
 //===- Checkpoint.cpp - a training that can be continued ------------------===//
 
 #include "driver/train/Checkpoint.h"
+#include "runtime/data/OpenFile.h"
+#include "runtime/data/ReplaceFile.h"
 
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@ using namespace fovea::cli;
 using fovea::runtime::Learner;
 using fovea::runtime::Status;
 using fovea::runtime::TensorFile;
+using fovea::runtime::throughSignals;
 using nlohmann::json;
 
 void Sums::add(const Sums &other) {
@@ -25,6 +27,8 @@ void Sums::add(const Sums &other) {
   choices += other.choices;
   penalty += other.penalty;
   examples += other.examples;
+  reward += other.reward;
+  samples += other.samples;
 }
 
 static Status systemError(const std::string &what, const std::string &path) {
@@ -36,8 +40,8 @@ static Status systemError(const std::string &what, const std::string &path) {
 // The folder
 //===----------------------------------------------------------------------===//
 
-/// Nothing is left of a training that wrote nothing: a folder goes only when it
-/// is empty.
+/// A run that wrote nothing leaves nothing: its folder is removed if it is
+/// empty.
 TrainingFolder::~TrainingFolder() {
   leave();
   for (int file : {log, lock})
@@ -55,8 +59,8 @@ void TrainingFolder::leave() const {
     rmdir(path.c_str());
 }
 
-/// Removes what a training was writing when it was cut off. A folder that
-/// cannot be read to its end keeps the rest.
+/// Removes the partial files of an interrupted run. A folder that cannot be
+/// read completely keeps the rest.
 static void removeParts(const std::string &folder, const std::string &name) {
   std::error_code failure;
   std::vector<std::filesystem::path> parts;
@@ -70,17 +74,27 @@ static void removeParts(const std::string &folder, const std::string &name) {
     std::filesystem::remove(part, failure);
 }
 
-/// Opens the file and takes its lock: -1 where that fails, with `errno`.
+/// Opens a file that belongs to this folder alone: links are not
+/// followed.
+static int openOwn(const std::string &path) {
+  return throughSignals([&] {
+    return ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+                  0666);
+  });
+}
+
+/// Opens the file and locks it; returns -1 on failure, with `errno`.
 static int lockFile(const std::string &path) {
   while (true) {
-    int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    int file = openOwn(path);
     if (file < 0)
       return -1;
     struct stat held, there;
     bool isGone = false;
-    if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &held) == 0) {
-      // A training that ends removes its file: the lock has to be of the one
-      // that is there.
+    if (throughSignals([&] { return flock(file, LOCK_EX | LOCK_NB); }) == 0 &&
+        fstat(file, &held) == 0) {
+      // A finishing run removes its file, so the lock must be on the current
+      // one.
       bool isThere = stat(path.c_str(), &there) == 0;
       if (isThere && held.st_dev == there.st_dev && held.st_ino == there.st_ino)
         return file;
@@ -136,7 +150,7 @@ Status TrainingFolder::checkIsOurs() const {
   struct stat information;
   std::string model = path + "/model.safetensors";
   if (stat(model.c_str(), &information) == 0) {
-    // A device loses nothing.
+    // A device needs no sync.
     TensorFile file;
     if (S_ISREG(information.st_mode) &&
         (runtime::readSafeTensors(model, file).failed() ||
@@ -159,7 +173,7 @@ Status TrainingFolder::checkIsOurs() const {
   return status;
 }
 
-/// A rename survives a power cut once its folder is written.
+/// A rename survives a power cut once its folder is synced.
 static void syncFolder(const std::string &path) {
   int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0)
@@ -182,18 +196,9 @@ Status TrainingFolder::writeModel(const Learner &learner,
 // The log
 //===----------------------------------------------------------------------===//
 
-/// Reads what stands at `place`, as pread, but through interrupts.
-static ssize_t readAt(int file, char *buffer, size_t size, int64_t place) {
-  ssize_t count = 0;
-  do
-    count = pread(file, buffer, size, place);
-  while (count < 0 && errno == EINTR);
-  return count;
-}
-
-/// Reads the first `lines` of a log, or all that there are: how many, where the
-/// last ends, and what it says of "seconds" (0 where it does not). False where
-/// they cannot be read: nobody knows then what is there.
+/// Reads the first `lines` of a log, or all: their number, the end of the last,
+/// and its value of "seconds" (0 if absent). Returns false if they cannot be
+/// read: their content is then unknown.
 static bool readLines(int file, int64_t lines, int64_t &found, int64_t &end,
                       double &seconds) {
   std::string line;
@@ -202,7 +207,8 @@ static bool readLines(int file, int64_t lines, int64_t &found, int64_t &end,
   found = end = 0;
   seconds = 0;
   while (found < lines) {
-    ssize_t count = readAt(file, buffer, sizeof(buffer), place);
+    ssize_t count = throughSignals(
+        [&] { return pread(file, buffer, sizeof(buffer), place); });
     if (count <= 0)
       return count == 0;
     for (ssize_t i = 0; i < count && found < lines; ++i) {
@@ -224,30 +230,22 @@ static bool readLines(int file, int64_t lines, int64_t &found, int64_t &end,
 
 Status TrainingFolder::openLog(int64_t lines) {
   std::string name = logPath;
-  log = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  log = openOwn(name);
   if (log < 0)
     return systemError("write", name);
   int64_t end = 0;
   if (!readLines(log, lines, written, end, secondsLogged))
     return systemError("read", name);
-  if (ftruncate(log, end) != 0 || lseek(log, 0, SEEK_END) < 0)
+  if (throughSignals([&] { return ftruncate(log, end); }) != 0 ||
+      lseek(log, 0, SEEK_END) < 0)
     return systemError("write", name);
   isNewLog = end == 0;
   return Status::success();
 }
 
 Status TrainingFolder::addToLog(const std::string &line) {
-  std::string text = line + "\n";
-  const char *data = text.data();
-  for (size_t left = text.size(); left > 0;) {
-    ssize_t count = write(log, data, left);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count < 0)
-      return systemError("write", logPath);
-    data += count;
-    left -= count;
-  }
+  if (!runtime::writeAll(log, line + "\n"))
+    return systemError("write", logPath);
   ++written;
   return events.isOpen() ? events.add(line) : Status::success();
 }
@@ -259,11 +257,13 @@ Status TrainingFolder::addToLog(const std::string &line) {
 static constexpr const char *stateKey = "training";
 
 static json toJson(const Sums &sums) {
-  return {sums.nll, sums.logp, sums.choices, sums.penalty, sums.examples};
+  return {sums.nll,      sums.logp,   sums.choices, sums.penalty,
+          sums.examples, sums.reward, sums.samples};
 }
 
-/// Of what a state says; others are not continued.
-static constexpr int64_t version = 2;
+/// Increase it with changes to the state, or to the batches that follow from a
+/// seed: only a run of the same version can continue bit for bit.
+static constexpr int64_t version = 3;
 
 static std::string textOf(const Position &position) {
   json state = {{"version", version},
@@ -286,12 +286,19 @@ static std::string textOf(const Position &position) {
   return state.dump();
 }
 
-/// Reads numbers of one type; nothing else is in a state.
+/// Reads a counter: a whole number, far from any overflow.
 template <typename T>
-static bool take(const json &state, const char *key, T &value) {
+static bool take(const json &state, const char *key, T &value, T least = 0) {
   auto found = state.find(key);
   if (found == state.end() || !found->is_number())
     return false;
+  if constexpr (std::is_integral_v<T>) {
+    constexpr int64_t most = int64_t(1) << 53;
+    if (!found->is_number_integer() ||
+        (found->is_number_unsigned() ? found->get<uint64_t>() > uint64_t(most)
+                                     : found->get<int64_t>() < int64_t(least)))
+      return false;
+  }
   value = found->get<T>();
   return true;
 }
@@ -301,15 +308,18 @@ static bool parse(const std::string &text, Position &position) {
   int64_t given = 0;
   if (!state.is_object() || !take(state, "version", given) || given != version)
     return false;
-  bool good = take(state, "seed", position.seed) &&
-              take(state, "update", position.update) &&
+  auto seed = state.find("seed");
+  if (seed == state.end() || !seed->is_number_unsigned())
+    return false;
+  position.seed = seed->get<uint64_t>(); // any number
+  bool good = take(state, "update", position.update) &&
               take(state, "epoch", position.epoch) &&
               take(state, "place", position.place) &&
               take(state, "norm", position.norm) &&
               take(state, "reported", position.reported) &&
               take(state, "best_update", position.bestUpdate) &&
               take(state, "without_best", position.withoutBest) &&
-              take(state, "validated", position.validated) &&
+              take(state, "validated", position.validated, int64_t(-1)) &&
               take(state, "log_lines", position.logLines);
   if (auto best = state.find("best"); best != state.end()) {
     if (!best->is_array() || best->size() != 2 || !(*best)[0].is_number() ||
@@ -329,13 +339,15 @@ static bool parse(const std::string &text, Position &position) {
     }
   }
   auto sums = state.find("sums"), identity = state.find("identity");
-  if (!good || sums == state.end() || !sums->is_array() || sums->size() != 5 ||
-      identity == state.end() || !identity->is_object())
+  if (!good || sums == state.end() || !sums->is_array() ||
+      (sums->size() != 5 && sums->size() != 7) || identity == state.end() ||
+      !identity->is_object())
     return false;
-  double *parts[] = {&position.sums.nll, &position.sums.logp,
-                     &position.sums.choices, &position.sums.penalty,
-                     &position.sums.examples};
-  for (size_t i = 0; i < 5; ++i) {
+  double *parts[] = {&position.sums.nll,      &position.sums.logp,
+                     &position.sums.choices,  &position.sums.penalty,
+                     &position.sums.examples, &position.sums.reward,
+                     &position.sums.samples};
+  for (size_t i = 0; i < sums->size(); ++i) {
     if (!(*sums)[i].is_number())
       return false;
     *parts[i] = (*sums)[i].get<double>();
@@ -345,30 +357,27 @@ static bool parse(const std::string &text, Position &position) {
       return false;
     position.identity[key] = value.get<std::string>();
   }
-  return position.update >= 0 && position.place >= 0 && position.logLines >= 0;
+  return true;
 }
 
 std::string TrainingFolder::readGiven() const {
-  std::ifstream file(givenPath());
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string text, why;
+  return runtime::readWhole(givenPath(), text, why) ? text : "";
 }
 
 Status TrainingFolder::writeGiven() {
   if (given.empty())
     return Status::success();
-  std::string part = givenPath() + ".1.part";
-  std::ofstream file(part);
-  file << given;
-  file.close();
-  if (!file || std::rename(part.c_str(), givenPath().c_str()) != 0)
+  runtime::ReplaceFile file;
+  if (!file.open(givenPath()) || !file.write(given) || !file.finish())
     return systemError("write", givenPath());
   given.clear();
   return Status::success();
 }
 
 Status TrainingFolder::writeState(const Position &position, TensorFile file) {
-  // What the state says of the log has to be there.
-  if (log >= 0 && fsync(log) != 0)
+  // The log must contain what the state claims.
+  if (log >= 0 && throughSignals([&] { return fsync(log); }) != 0)
     return systemError("write", logPath);
   if (Status status = writeGiven(); status.failed())
     return status;
@@ -382,10 +391,22 @@ Status TrainingFolder::readState(Position &position, TensorFile &file) {
   if (Status status = runtime::readSafeTensors(statePath(), file);
       status.failed())
     return status;
-  if (!takePosition(file, position))
-    return Status::error(
-        fmt::format("'{}' is no state of a training", statePath()));
-  return Status::success();
+  if (takePosition(file, position))
+    return Status::success();
+  auto text = file.metadata.find(stateKey);
+  json state = text == file.metadata.end()
+                   ? json()
+                   : json::parse(text->second, nullptr,
+                                 /*allow_exceptions=*/false);
+  int64_t given = version;
+  if (state.is_object() && take(state, "version", given) && given != version)
+    return Status::error(fmt::format(
+        "'{}' was saved by another version of Fovea, whose batches differ; "
+        "help: '--weights {}/model.safetensors' starts a new training in "
+        "another folder from its weights",
+        statePath(), path));
+  return Status::error(
+      fmt::format("'{}' is no state of a training", statePath()));
 }
 
 bool TrainingFolder::takePosition(const TensorFile &file, Position &position) {

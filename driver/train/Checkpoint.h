@@ -1,13 +1,13 @@
 //===- Checkpoint.h - a training that can be continued --------------------===//
 //
-// The folder of a training:
+// The folder of a training run:
 //   model.safetensors       the best weights, with their vocabularies
 //   log.jsonl               one object per report
 //   last/state.safetensors  all that continues the training bit for bit
 //   last/given.json         what the training was called with
 //   last/lock               there and held while a training writes here
-// Each file is written beside its place and renamed, so that whenever a
-// training is cut off, what lies there is whole.
+// Each file is written under a temporary name and renamed, so that an
+// interruption at any time leaves complete files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,20 +21,21 @@
 
 namespace fovea::cli {
 
-/// Sums over examples of what a program gives.
+/// Sums over examples of a program's outputs.
 struct Sums {
   double nll = 0, logp = 0, choices = 0, penalty = 0, examples = 0;
+  double reward = 0, samples = 0; // of a policy
   void add(const Sums &other);
 };
 
-/// What a validation is worth, less is better: of equal scores the loss says.
-/// There are no others than numbers in it.
+/// The rank of a validation, lower is better: ties are broken by loss. All
+/// values are finite.
 struct Score {
   double score = 0, loss = 0;
   auto operator<=>(const Score &) const = default;
 };
 
-/// A mean over the updates, of which the latest count most.
+/// An exponentially weighted mean over the updates.
 struct MovingAverage {
   double sum = 0, weight = 0;
 
@@ -47,7 +48,7 @@ struct MovingAverage {
   double value() const { return weight == 0 ? 0 : sum / weight; }
 };
 
-/// Where a training is, besides its weights.
+/// The position of a run, besides its weights.
 struct Position {
   uint64_t seed = 0;
   int64_t update = 0; // that are made
@@ -63,10 +64,11 @@ struct Position {
   int64_t withoutBest = 0;
   int64_t validated = -1; // the update of the last one
   int64_t logLines = 0;
-  /// What one update leaves to the next, by the name of the program's data.
+  /// The state that one update passes to the next, by the name of the program's
+  /// data.
   std::map<std::string, MovingAverage> states;
-  /// What it was asked for, by what it is called: to be continued as if it had
-  /// never ended, all of it has to be the same.
+  /// The settings, by name: to continue bit for bit, all of them must be the
+  /// same.
   std::map<std::string, std::string> identity;
 };
 
@@ -74,46 +76,46 @@ class TrainingFolder {
 public:
   ~TrainingFolder();
 
-  /// Leaves behind what was there before `open`, if nothing was written since.
-  /// Safe in a signal handler.
+  /// Restores the state before `open`, if nothing was written since. Safe in a
+  /// signal handler.
   void leave() const;
 
-  /// Makes the folder and takes its lock. `isBusy`: another training has it.
+  /// Creates the folder and locks it. `isBusy`: another run holds the lock.
   runtime::Status open(const std::string &path, bool &isBusy);
-  /// Whether there is a training to be continued.
+  /// Returns whether there is a run to continue.
   runtime::Status findState(bool &isThere) const;
-  /// What a training that begins would overwrite has to be of a training.
+  /// Checks that files to be overwritten belong to a training run.
   runtime::Status checkIsOurs() const;
 
   /// `file` has what a learner stores, and the metadata of all weights.
   runtime::Status writeState(const Position &position,
                              runtime::TensorFile file);
-  /// Reads what `writeState` wrote.
+  /// Reads the output of `writeState`.
   runtime::Status readState(Position &position, runtime::TensorFile &file);
-  /// The position that such a file says. False where it says none.
+  /// The position in such a file. Returns false if it has none.
   static bool takePosition(const runtime::TensorFile &file, Position &position);
   runtime::Status writeModel(const runtime::Learner &learner,
                              std::map<std::string, std::string> metadata);
 
-  /// What the training was called with: is written with the next state; what
-  /// was written; empty where nothing was.
+  /// The arguments of the run: stored with the next state; the stored ones;
+  /// empty if there are none.
   void keepGiven(std::string text) { given = std::move(text); }
   std::string readGiven() const;
+  std::string givenPath() const { return lastPath + "/given.json"; }
 
-  /// Opens the log, cut after its first `lines`.
+  /// Opens the log, truncated after its first `lines`.
   runtime::Status openLog(int64_t lines);
   runtime::Status addToLog(const std::string &line);
-  /// From now on TensorBoard gets what the log does, in files of `folder`.
+  /// Also writes the log for TensorBoard, to files in `folder`.
   runtime::Status openEvents(const std::string &folder) {
     return events.open(folder);
   }
   int64_t logLines() const { return written; }
-  /// What the log says that the training has taken before.
+  /// The training time so far, from the log.
   double secondsBefore() const { return secondsLogged; }
 
 private:
   std::string statePath() const { return lastPath + "/state.safetensors"; }
-  std::string givenPath() const { return lastPath + "/given.json"; }
   runtime::Status writeGiven();
   std::string path, lastPath, lockPath, logPath;
   std::string given;     // until it is written

@@ -15,12 +15,13 @@
 
 namespace fovea::cli {
 
-/// Data, validation, limits and measures as text. Files are named from the
-/// root.
+/// Data, validation, limits and metrics as text. File names are
+/// absolute.
 std::string textOfGiven(const Arguments &arguments);
 
-/// Takes from it what `arguments` does not say. False where there are no data.
-bool takeGiven(const std::string &text, Arguments &arguments);
+/// Fills in what `arguments` leaves open from such a text. It is untrusted, so
+/// each entry is checked as on the command line.
+runtime::Status takeGiven(const std::string &text, Arguments &arguments);
 
 } // namespace fovea::cli
 

@@ -48,8 +48,8 @@ bool Differences::hasSameRule(const Identity &now) const {
   return ruleOf(position.identity) == ruleOf(now);
 }
 
-/// What stays has the training's place in the data, or values of its own for
-/// each weight.
+/// Frozen parameters keep the run's position in the data, or have values of
+/// their own for each weight.
 bool Differences::mayChange(const std::string &what,
                             const Identity &now) const {
   static constexpr llvm::StringLiteral fixed[] = {"equations", "data", "batch",
@@ -64,7 +64,7 @@ void Differences::report(const Identity &now) {
     const std::string &before = position.identity[what];
     if (before == value || what == "equations")
       continue;
-    // A hash says nothing to anybody.
+    // A hash tells a reader nothing.
     std::string text =
         what == "data"
             ? fmt::format("the data are not those of the training in '{}'",
@@ -77,6 +77,9 @@ void Differences::report(const Identity &now) {
     bool isAllowed = mayChange(what, now);
     if (isAllowed && arguments.change) {
       session.diagnostics().warning({}, text);
+      // Validations with the old settings are no reason to end with new ones.
+      if (what != "early_stop")
+        position.withoutBest = 0;
       isOtherScore |= what == "validation" || what == "best-by" ||
                       what == "smooth" || what == "average";
       continue;
@@ -92,7 +95,6 @@ void Differences::report(const Identity &now) {
                       "those that follow",
                       arguments.folder));
   position.best.reset();
-  position.withoutBest = 0;
 }
 
 void Differences::reportEquations(const Identity &now) {

@@ -1,9 +1,9 @@
 //===- Identity.h - what a training was asked for -------------------------===//
 //
-// A training that is resumed continues as if it had never ended, so all that
-// decides its course is compared with what it began with, and what differs is
-// said. Some of it a person may want to change on the way (`--change`); the
-// rest makes it another training.
+// A resumed run continues bit for bit as if it had never stopped. So every
+// setting that affects its course is compared with the original, and
+// differences are reported. Users may change some of them (`--change`); others
+// would make it a different run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,27 +16,27 @@
 
 namespace fovea::cli {
 
-/// Texts by what they are called: `rate`, `data`, `valid-every`.
+/// Texts by name: `rate`, `data`, `valid-every`.
 using Identity = std::map<std::string, std::string>;
 
-/// A hash of what is trained, after the front end and before any pass: the
-/// layout of the spec and its block `train` are not in it.
+/// A hash of the model, after the front end and before any pass: it ignores the
+/// layout of the spec and its `train` block.
 std::string equationsHash(Model &model);
 
 Identity identityOf(const Training &training, const TrainBlock &block,
                     std::string equations);
 
-/// Says how a training that is resumed differs from `position.identity`.
+/// Describes how a resumed run differs from `position.identity`.
 class Differences {
 public:
   Differences(Session &session, const Arguments &arguments, Position &position)
       : session(session), arguments(arguments), position(position) {}
 
-  /// Everything but the equations: an error, or where `--change` allows it a
-  /// warning. Validations that give another score are compared from new.
+  /// Everything except the equations: an error, or with `--change` a warning.
+  /// If the validation score changes, the comparison of validations restarts.
   void report(const Identity &now);
   void reportEquations(const Identity &now);
-  /// Whether the state of the optimiser can be used.
+  /// Returns whether the optimiser state can be reused.
   bool hasSameRule(const Identity &now) const;
 
 private:

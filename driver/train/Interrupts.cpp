@@ -21,32 +21,39 @@ static void onEarlySignal(int number) {
 }
 
 static void onSignal(int number) {
-  // Each line that nobody reads gives another SIGPIPE.
-  if (caught != 0 && number != SIGPIPE)
+  // A second signal forces the end, unless it may repeat automatically: each
+  // unread line raises SIGPIPE, each second SIGXCPU, and a scheduler may
+  // announce its end twice.
+  bool insists = number != SIGPIPE && number != SIGXCPU && number != SIGUSR1 &&
+                 number != SIGUSR2;
+  if (caught != 0 && insists)
     _exit(128 + number);
   if (caught == 0)
     caught = number;
 }
 
-static void handle(void (*handler)(int)) {
-  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
-    struct sigaction before;
-    if (sigaction(number, nullptr, &before) == 0 &&
-        before.sa_handler == SIG_IGN)
-      continue;
-    struct sigaction action = {};
-    action.sa_handler = handler;
-    // What is being written goes on.
-    action.sa_flags = SA_RESTART;
-    sigaction(number, &action, nullptr);
-  }
+static void handle(int number, void (*handler)(int)) {
+  struct sigaction before;
+  if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN)
+    return;
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  // What is being written goes on.
+  action.sa_flags = SA_RESTART;
+  sigaction(number, &action, nullptr);
+}
+
+static void handleAll(void (*handler)(int)) {
+  for (int number : endingSignals)
+    handle(number, handler);
+  handle(SIGPIPE, handler);
 }
 
 EndOnInterrupts::EndOnInterrupts(const TrainingFolder &folder,
                                  std::string_view words) {
   unbegun = &folder;
   lastWords = words;
-  handle(onEarlySignal);
+  handleAll(onEarlySignal);
 }
 
 EndOnInterrupts::~EndOnInterrupts() {
@@ -54,6 +61,6 @@ EndOnInterrupts::~EndOnInterrupts() {
   lastWords = {};
 }
 
-void fovea::cli::catchInterrupts() { handle(onSignal); }
+void fovea::cli::catchInterrupts() { handleAll(onSignal); }
 
 int fovea::cli::caughtSignal() { return caught; }

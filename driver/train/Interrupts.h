@@ -1,34 +1,40 @@
 //===- Interrupts.h - signals that ask a training to stop -----------------===//
 //
-// An interrupt (Ctrl-C), the end that docker and Slurm announce, a terminal
-// that is gone, and a reader of the output that is gone: each ends a training
-// that has not begun, and asks one that has for a last save. The exit code says
-// which it was.
+// Handles an interrupt (Ctrl-C), the termination signals of docker and batch
+// systems, a CPU time limit, and a lost terminal or reader. Each ends a run
+// that has not started, and makes a running one save and stop. The exit code
+// names the signal.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_DRIVER_TRAIN_INTERRUPTS_H
 #define FOVEA_DRIVER_TRAIN_INTERRUPTS_H
 
+#include <csignal>
 #include <string_view>
 
 namespace fovea::cli {
 
 class TrainingFolder;
 
-/// While it is there, such a signal ends the process, with `words`, after
-/// undoing what `folder` has to. What the caller ignores, as `nohup` does,
-/// stays ignored.
+/// The signals that request an end. Batch systems announce the end of a job by
+/// SIGTERM, SIGUSR1, SIGUSR2 or SIGXCPU.
+inline constexpr int endingSignals[] = {SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
+                                        SIGUSR1, SIGUSR2, SIGXCPU};
+
+/// While this object is alive, such a signal ends the process, with `words`,
+/// after cleaning up `folder`. Signals that the caller ignores, as `nohup`
+/// does, stay ignored.
 class EndOnInterrupts {
 public:
   EndOnInterrupts(const TrainingFolder &folder, std::string_view words);
   ~EndOnInterrupts();
 };
 
-/// From here on it only asks; a second one insists.
+/// From here on a signal only requests the end; a second one forces it.
 void catchInterrupts();
 
-/// The signal that asked; 0: none has.
+/// The signal that requested the end, or 0.
 int caughtSignal();
 
 } // namespace fovea::cli

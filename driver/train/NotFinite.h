@@ -8,9 +8,9 @@
 
 namespace fovea::cli {
 
-/// Runs the batch at which a training ended once more with every equation as
-/// an output, and reports the first that is not finite: that is not a number,
-/// if there is one. Where none is found, nothing is reported.
+/// Reruns the failing batch with every equation as an output, and reports the
+/// first one that is not finite, preferably a NaN. Reports nothing if there is
+/// none.
 void explainNotFinite(Session &session, const Arguments &arguments,
                       const Training &training, runtime::Learner &learner,
                       const Position &position, const TrainEnd &end);

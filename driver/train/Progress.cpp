@@ -1,6 +1,7 @@
 //===- Progress.cpp - how far training is ---------------------------------===//
 
 #include "driver/train/Progress.h"
+#include "runtime/data/Printable.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +17,7 @@ using namespace fovea::cli;
 /// Between the parts of a line.
 static constexpr std::string_view gap = "  ";
 
-/// What understands how a line is drawn again.
+/// Returns whether the terminal can redraw a line.
 static bool isSmartTerminal() {
   const char *kind = std::getenv("TERM");
   return isatty(STDERR_FILENO) != 0 && kind && std::string_view(kind) != "dumb";
@@ -50,7 +51,7 @@ static size_t columnsOfTerminal() {
              : 80;
 }
 
-/// How many columns a text takes, if each character takes one.
+/// The columns of a text, if each character takes one.
 static size_t columnsOf(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char byte) {
     return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
@@ -64,7 +65,7 @@ static size_t columnsOf(const std::vector<Part> &parts) {
   return columns;
 }
 
-/// Leaves out what is said last of what says least.
+/// Omits the least important parts, the last first.
 static void fit(std::vector<Part> &parts, size_t width) {
   while (columnsOf(parts) > width) {
     auto least = parts.end();
@@ -99,6 +100,8 @@ void Progress::line(const std::vector<Part> &parts) {
     return;
   clear();
   std::vector<Part> kept = parts;
+  for (Part &part : kept)
+    part.text = runtime::printable(part.text);
   if (isTerminal)
     fit(kept, columnsOfTerminal());
   std::string text;
@@ -116,7 +119,7 @@ void Progress::bar(double share, const std::vector<Part> &parts) {
   if (!isDue())
     return;
   last = Clock::now();
-  // The last column of a terminal makes some of them begin another line.
+  // In some terminals the last column starts a new line.
   size_t width = columnsOfTerminal() - 1;
   std::vector<Part> kept = parts;
   std::string drawn;

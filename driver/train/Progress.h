@@ -1,9 +1,9 @@
 //===- Progress.h - how far training is -----------------------------------===//
 //
-// Lines that stay, and below them on a terminal one that is drawn again and
-// again. On a terminal both fit its width: of their parts, those that say the
-// least are left out first. Colours are for terminals too, and not where
-// NO_COLOR says so (https://no-color.org).
+// Prints permanent lines, and below them on a terminal a progress bar. On a
+// terminal both fit its width: the least important parts are omitted first.
+// Colours are for terminals only, and NO_COLOR turns them off
+// (https://no-color.org).
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@
 
 namespace fovea::cli {
 
-/// A part of a line. Those with the largest `rank` are left out first; what has
-/// rank 0 stays.
+/// A part of a line. Parts with the largest `rank` are omitted first; rank 0
+/// always stays.
 struct Part {
   std::string text;
   int rank = 0;
@@ -33,13 +33,13 @@ public:
   explicit Progress(bool quiet);
   ~Progress() { clear(); }
 
-  /// A line that stays.
+  /// Prints a permanent line.
   void note(const std::string &text) { line({{text}}); }
   void line(const std::vector<Part> &parts);
-  /// Draws the bar anew, some times a second at most. `share` of the work is
-  /// done, or less than 0: nobody knows.
+  /// Redraws the bar, a few times per second at most. `share` of the work is
+  /// done; less than 0: unknown.
   void bar(double share, const std::vector<Part> &parts);
-  /// Whether anybody would see a bar now.
+  /// Returns whether a bar would be visible now.
   bool isDue() const;
 
 private:

@@ -45,8 +45,8 @@ std::string fovea::cli::findOddGradient(const Training &training,
   binding.numbers[std::string(runtime::statePrefix) + "update"] = 1;
   for (const auto &[name, share] : training.states)
     binding.numbers[name] = 0;
-  // What does not run here does not run in the first update either, which says
-  // why.
+  // An error here also occurs in the first update, which reports
+  // it.
   runtime::Status status =
       runOver(*training.grad, training.data, indices, binding);
   std::string sums = status.text();

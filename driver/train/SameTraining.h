@@ -1,8 +1,8 @@
 //===- SameTraining.h - whether all processes train the same --------------===//
 //
-// What all processes of a team compare before a training begins. All call both
-// functions and get the same sentence: what the first rank that is odd has
-// otherwise than rank 0; empty where nothing is.
+// Comparisons between all processes of a team before training. Both are
+// collective calls that return the same sentence: what the first differing rank
+// has other than rank 0; empty if none differs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,12 +13,12 @@
 
 namespace fovea::cli {
 
-/// Of what was asked for: equations, data, options and limits.
+/// Compares the settings: equations, data, options and limits.
 std::string findOddTraining(const Identity &identity,
                             const Arguments &arguments, uint64_t seed);
 
-/// Of the bits of the gradients of a batch, which do not depend on the CPU: a
-/// process that has others is on a broken machine, or we have made a mistake.
+/// Compares the bits of a batch's gradients, which do not depend on the CPU: a
+/// difference means a broken machine, or a bug.
 std::string findOddGradient(const Training &training, runtime::Learner &learner,
                             const Model &model, uint64_t seed);
 

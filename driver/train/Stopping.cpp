@@ -24,6 +24,7 @@ bool fovea::cli::readStopping(Session &session, const Arguments &arguments,
     return true;
   for (auto [option, isGiven] :
        {std::pair("--metric", !arguments.metrics.empty()),
+        std::pair("--valid-ref", !arguments.validReferences.empty()),
         std::pair("--best-by", !arguments.bestBy.empty()),
         std::pair("--patience", arguments.patience.has_value())})
     if (isGiven) {

@@ -8,13 +8,13 @@
 
 namespace fovea::cli {
 
-/// Takes both from the command line, which says it over the spec. False where
+/// Takes both from the command line, which overrides the spec. Returns false if
 /// they need a validation and there is none (reported).
 bool readStopping(Session &session, const Arguments &arguments,
                   Training &training);
 
-/// The metrics of validations: what the command line asks for, or else the
-/// spec. Of the spec, what is not computed here is passed over.
+/// The validation metrics: those of the command line, or else of the spec.
+/// Metrics of the spec that are not computed here are skipped.
 std::vector<std::string> wantedMetrics(const Arguments &arguments,
                                        const Model &model, Progress &progress);
 

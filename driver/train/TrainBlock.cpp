@@ -9,7 +9,7 @@ using namespace fovea::cli;
 using llvm::StringRef;
 
 /// An entry of a block as its text.
-static std::string textOf(mlir::Attribute value) {
+static std::string optionText(mlir::Attribute value) {
   if (auto whole = dyn_cast<mlir::IntegerAttr>(value))
     return std::to_string(whole.getInt());
   if (auto real = dyn_cast<mlir::FloatAttr>(value))
@@ -22,7 +22,7 @@ TrainBlock fovea::cli::readTrainBlock(Model &model) {
   if (auto train =
           (*model.module)->getAttrOfType<mlir::DictionaryAttr>("attn.train"))
     for (mlir::NamedAttribute entry : train)
-      block.entries[entry.getName().str()] = textOf(entry.getValue());
+      block.entries[entry.getName().str()] = optionText(entry.getValue());
   auto average = block.entries.find("average");
   block.averagesExamples =
       average != block.entries.end() && average->second == "example";
@@ -50,12 +50,10 @@ bool fovea::cli::checkNames(Session &session, const Arguments &arguments,
                             const runtime::TrainOptions &options) {
   const std::string &length = options.bucketLength;
   if (!length.empty() && !llvm::is_contained(model.lengths, length)) {
-    std::vector<StringRef> names(model.lengths.begin(), model.lengths.end());
-    StringRef meant = nearest(length, names);
-    session.error(
-        arguments.spec() + ": train { bucket = .. }: '" + length +
-        "' is no length of data" +
-        (meant.empty() ? "" : "; did you mean '" + meant.str() + "'?"));
+    std::string lengths = llvm::join(model.lengths, ", ");
+    session.error(arguments.spec() + ": train { bucket = .. }: '" + length +
+                  "' is not a length of the data; help: write none, all" +
+                  (lengths.empty() ? "" : " or one of " + lengths));
     return false;
   }
   for (const auto &[name, limit] : options.clipValue)

@@ -16,13 +16,13 @@ struct TrainBlock {
 
 TrainBlock readTrainBlock(Model &model);
 
-/// The names below which `use` leaves parameters as they are. False when a
-/// model that has no name is to be left so (reported).
+/// The names of models whose parameters `use` freezes. Returns false for a
+/// frozen model without a name (reported).
 bool readFrozen(Session &session, const Arguments &arguments,
                 const Model &model, std::vector<std::string> &frozen);
 
-/// Whether the lengths and parameters that the block names are those of the
-/// model (reported).
+/// Checks that the block's lengths and parameters exist in the model
+/// (reported).
 bool checkNames(Session &session, const Arguments &arguments,
                 const Model &model, const runtime::TrainOptions &options);
 

@@ -14,7 +14,7 @@ using runtime::Status;
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Goes on with a hash of the values of all examples.
+/// Continues a hash of the values of all examples.
 static void addToHash(const runtime::Example &example, std::string &hash) {
   auto add = [&](const void *data, size_t size) {
     hash += runtime::wideChecksum({static_cast<const char *>(data), size});
@@ -107,7 +107,7 @@ Status fovea::cli::countChoices(CompiledProgram &program,
   for (const std::string &text : team.gatherTexts(own.text()))
     if (!text.empty())
       return text == own.text() ? own : Status::error(text);
-  // Batches but the last are full: it has room for what is not there.
+  // All batches except the last are full: it has room for padding.
   choices.resize(batches.size() * order.batch);
   team.gatherTurns(choices, batches.size(), order.batch);
   data.choices.assign(data.examples.size(), 0);

@@ -10,29 +10,29 @@
 
 namespace fovea::cli {
 
-/// Examples, and what is known of each while they lie elsewhere: its size, and
-/// how many choices it has.
+/// Examples stored elsewhere, with the size and the number of choices of
+/// each.
 struct TrainData {
   ExampleStore examples;
   std::vector<int64_t> sizes;
   std::vector<double> choices;
   std::string hash; // of all values
-  /// The largest of each length.
+  /// The maximum of each length.
   std::map<std::string, int64_t> longest;
 };
 
 /// How examples are read.
 struct TrainDataOptions {
   WantedData wanted;
-  /// The length that says how large an example is; empty: all lengths.
+  /// The length that determines an example's size; empty: all lengths.
   std::string bucketLength;
   bool isDouble = false; // otherwise F32 has to hold the values
   int64_t firstId = 0;
 };
 
-/// Reads the examples that `given` has. False where something is wrong
-/// (reported); what is wrong with an example that has been read, or with the
-/// machine, is in `status`.
+/// Reads the examples in `given`. Returns false on an error
+/// (reported); errors in a read example, or of the machine, are in
+/// `status`.
 bool readTrainData(Session &session, const std::vector<GivenData> &given,
                    const Model &model, const Vocabularies &vocabularies,
                    const TrainDataOptions &options, TrainData &data,
@@ -44,7 +44,8 @@ runtime::Status runOver(CompiledProgram &program, const TrainData &data,
                         const runtime::Binding &binding);
 
 /// Counts the choices of each example with `program`, so many examples at a
-/// time. A team shares them out; what one of them fails by, all do.
+/// time. A team shares the work; the failure of one process is the failure of
+/// all.
 runtime::Status countChoices(CompiledProgram &program,
                              const runtime::OwnedMemory &weights,
                              FoveaPool *pool, runtime::Team &team,

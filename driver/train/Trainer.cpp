@@ -55,8 +55,8 @@ double Trainer::lossOf(const Sums &sums) const {
          (sums.examples == 0 ? 0 : sums.penalty / sums.examples);
 }
 
-/// The update itself may be too large where its gradient was not, and makes
-/// weights that nobody can use.
+/// An update may overflow although its gradient was finite, and would make
+/// unusable weights.
 bool Trainer::checkWeights() {
   std::string what = learner.notFinite();
   return what.empty() ||
@@ -74,19 +74,73 @@ bool Trainer::checkWeights() {
 // One update
 //===----------------------------------------------------------------------===//
 
-/// Updates between two looks at whether all have the same weights.
+/// Updates between two checks that all processes have the same weights.
 static constexpr int64_t weightsEvery = 100;
 
-static constexpr int64_t numSums = 5;
+static constexpr int64_t numSums = 7;
 
 static void pack(const Sums &sums, double *numbers) {
-  const double all[numSums] = {sums.nll, sums.logp, sums.choices, sums.penalty,
-                               sums.examples};
+  const double all[numSums] = {sums.nll,     sums.logp,     sums.choices,
+                               sums.penalty, sums.examples, sums.reward,
+                               sums.samples};
   std::copy(all, all + numSums, numbers);
 }
 
 static Sums unpack(const double *numbers) {
-  return {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
+  return {numbers[0], numbers[1], numbers[2], numbers[3],
+          numbers[4], numbers[5], numbers[6]};
+}
+
+/// Runs the gradient program over the data. False if that fails.
+bool Trainer::runObserved(const std::vector<int64_t> &batch,
+                          const runtime::Binding &binding, Sums &sums,
+                          News &news) {
+  Status status = runOver(*training.grad, training.data, batch, binding);
+  if (status.failed()) {
+    news = {kindOf(status), 0, status.text()};
+    return false;
+  }
+  sums = sumsOf(*training.grad, batch.size());
+  if (std::isfinite(lossOf(sums)))
+    return true;
+  news = {TrainEnd::NotFinite, 0,
+          fmt::format("the loss of update {} is {}", position.update + 1,
+                      std::isnan(lossOf(sums)) ? "nan" : "infinite")};
+  return false;
+}
+
+/// Runs it over what the model generates from the data. As in decoding, nothing
+/// is dropped: there is no seed.
+bool Trainer::runGenerated(const std::vector<int64_t> &batch,
+                           const runtime::OwnedMemory &weights, double share,
+                           Sums &sums, News &news) {
+  Rollouts &rollouts = *training.rollouts;
+  Rollout rollout;
+  if (Status status =
+          rollouts.generate(weights, position.seed, position.update, batch,
+                            share / double(rollouts.samples()), rollout);
+      status.failed()) {
+    news = {status.isOfMachine() ? TrainEnd::Machine : TrainEnd::Policy, 0,
+            status.text()};
+    return false;
+  }
+  runtime::Binding binding;
+  binding.memory = &weights;
+  binding.pool = training.pool;
+  binding.numbers["seed.nll"] = binding.numbers["seed.penalty"] = 0;
+  runtime::Batch examples;
+  for (const runtime::Example &example : rollout.examples)
+    examples.push_back(&example);
+  Status status = training.grad->run(examples, binding);
+  if (status.succeeded())
+    status = rollouts.check(rollout, training.grad->workspace());
+  if (status.failed()) {
+    news = {kindOf(status), 0, status.text()};
+    return false;
+  }
+  sums.reward = rollout.reward;
+  sums.samples = double(examples.size());
+  return true;
 }
 
 /// One update from the micro-batches `begin` .. `end`-1, of which this process
@@ -106,15 +160,19 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
   binding.pool = training.pool;
   binding.seed = position.seed;
   binding.update = position.update;
-  binding.numbers["seed.nll"] = training.averagesExamples ? 1 / examples
+  double observed = training.rollouts ? training.rollouts->likelihood() : 1;
+  binding.numbers["seed.nll"] = training.averagesExamples ? observed / examples
                                 : choices == 0            ? 0
-                                                          : 1 / choices;
+                                                          : observed / choices;
   binding.numbers["seed.penalty"] = 1 / examples;
   binding.numbers[std::string(runtime::statePrefix) + "update"] =
       double(position.update + 1);
   for (const auto &[name, share] : training.states)
     binding.numbers[name] = position.states[name].value();
-  int64_t count = end - begin;
+  // With a policy each micro-batch runs twice: as observed, and as generated.
+  int64_t passes = training.rollouts ? 2 : 1;
+  int64_t count = int64_t(end - begin) * passes;
+  auto batchOf = [&](int64_t number) { return begin + number / passes; };
   auto [first, last] = team.shareOf(count, team.rank());
   int64_t width = numSums + int64_t(training.states.size());
   std::vector<double> records(count * width);
@@ -122,22 +180,19 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
   if (!team.isAlone() && position.update % weightsEvery == 0)
     news.weights = learner.weightsChecksum();
   learner.beginGradients(count);
-  // What the next update reads.
+  // The state that the next update reads.
   for (int64_t number = first; number < last; ++number)
-    if (size_t next = end + number; next < batches.size())
+    if (size_t next = end - begin + batchOf(number); next < batches.size())
       training.data.examples.willRead(batches[next]);
   for (int64_t number = first; number < last; ++number) {
-    const std::vector<int64_t> &batch = batches[begin + number];
-    Status status = runOver(*training.grad, training.data, batch, binding);
-    if (status.failed()) {
-      news = {kindOf(status), number, status.text()};
-      break;
-    }
-    Sums own = sumsOf(*training.grad, batch.size());
-    if (!std::isfinite(lossOf(own))) {
-      news = {TrainEnd::NotFinite, number,
-              fmt::format("the loss of update {} is {}", position.update + 1,
-                          std::isnan(lossOf(own)) ? "nan" : "infinite")};
+    const std::vector<int64_t> &batch = batches[batchOf(number)];
+    Sums own;
+    bool isGood = number % passes == 0
+                      ? runObserved(batch, binding, own, news)
+                      : runGenerated(batch, weights, (1 - observed) / examples,
+                                     own, news);
+    if (!isGood) {
+      news.number = int64_t(batchOf(number));
       break;
     }
     double *record = &records[number * width];
@@ -152,10 +207,10 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
   if (news.kind == TrainEnd::NotFinite && !checkWeights())
     return false;
   if (news.kind != TrainEnd::Done) {
-    this->end.batch = batches[begin + news.number];
+    this->end.batch = batches[news.number];
     return fail(news.kind, news.text);
   }
-  // In the order of the micro-batches, whoever has run them.
+  // In the order of the micro-batches, whichever process ran them.
   team.gatherShares(records, count, width);
   Sums sums;
   std::vector<double> left(training.states.size());
@@ -188,7 +243,7 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
 // Reports
 //===----------------------------------------------------------------------===//
 
-/// How many epochs are done, with the part of the present one.
+/// The number of completed epochs, with the fraction of the current one.
 double Trainer::epochsDone() const {
   return double(position.epoch) +
          (batchesOfEpoch == 0
@@ -196,8 +251,8 @@ double Trainer::epochsDone() const {
               : double(position.place) / double(batchesOfEpoch));
 }
 
-/// What each limit says of the whole: the share that is done, and how long the
-/// rest takes as it went so far. The first limit that is reached ends it.
+/// For each limit: the completed share, and the extrapolated remaining time.
+/// The first limit that is reached ends the run.
 Trainer::Outlook Trainer::outlook() const {
   const TrainLimits &limits = training.limits;
   std::chrono::duration<double> spent = Clock::now() - begin;
@@ -217,7 +272,7 @@ Trainer::Outlook Trainer::outlook() const {
   return outlook;
 }
 
-/// The bar below the lines: where training is, and when it ends.
+/// The progress bar: the position of the run, and its end.
 void Trainer::showProgress() {
   if (!progress.isDue())
     return;
@@ -239,12 +294,15 @@ void Trainer::showProgress() {
   progress.bar(now.share, parts);
 }
 
-/// The loss, which is left out by `rank`, and what says less than it.
+/// The loss, omitted by `rank`, followed by less important values.
 std::vector<Part> Trainer::describe(const Sums &sums, int rank) const {
   std::vector<Part> parts = {{fmt::format("loss {:.4f}", lossOf(sums)), rank}};
   if (sums.choices > 0)
     parts.push_back(
         {fmt::format("perplexity {:.4g}", perplexityOf(sums)), rank + 1});
+  if (sums.samples > 0)
+    parts.push_back(
+        {fmt::format("reward {:.4f}", sums.reward / sums.samples), rank});
   return parts;
 }
 
@@ -260,6 +318,8 @@ bool Trainer::report() {
   if (sums.choices > 0)
     line["perplexity"] = perplexityOf(sums);
   line["rate"] = runtime::rateAt(training.options.rate, position.update);
+  if (sums.samples > 0)
+    line["reward"] = sums.reward / sums.samples;
   line["gradient_norm"] = position.norm;
   line["tokens_per_second"] = std::round(speed);
   line["seconds"] = seconds();
@@ -279,13 +339,13 @@ bool Trainer::report() {
   return true;
 }
 
-/// Of all runs of the training, as far as the log knows.
+/// Over all sessions of the run, as far as the log shows.
 double Trainer::seconds() const {
   std::chrono::duration<double> spent = Clock::now() - begin;
   return std::round((folder.secondsBefore() + spent.count()) * 100) / 100;
 }
 
-/// What decides which weights are the best: less is better.
+/// The criterion for the best weights: lower is better.
 double Trainer::scoreOf(const Sums &sums,
                         const std::vector<double> &values) const {
   if (training.bestBy == "loss")
@@ -345,7 +405,7 @@ bool Trainer::validate() {
   Score score = {scoreOf(sums, values), lossOf(sums)};
   if (!std::isfinite(score.loss))
     score.loss = std::numeric_limits<double>::max();
-  // What is not a number is never best.
+  // A NaN is never best.
   bool isBest =
       std::isfinite(score.score) && (!position.best || score < *position.best);
   position.withoutBest = isBest ? 0 : position.withoutBest + 1;
@@ -386,8 +446,8 @@ bool Trainer::validate() {
 // Saving
 //===----------------------------------------------------------------------===//
 
-/// The model is written first: a state never knows of a best model that is not
-/// there, and a training that is resumed before writes the same model again.
+/// The model is written first: a state never refers to a missing best model,
+/// and a run resumed from an earlier state writes the same model again.
 bool Trainer::save(bool withModel) {
   if (!checkWeights() || !haveSameWeights())
     return false;
@@ -397,7 +457,7 @@ bool Trainer::save(bool withModel) {
     metadata["update"] = std::to_string(position.update);
     status = folder.writeModel(learner, std::move(metadata));
   }
-  // Of a state that is divided, each process sends its part.
+  // Each process sends its part of a sharded state.
   runtime::TensorFile file;
   learner.store(file);
   if (status.succeeded() && team.isFirst()) {
@@ -422,8 +482,8 @@ bool Trainer::saveWhenDue() {
 // The loop
 //===----------------------------------------------------------------------===//
 
-/// Whether a signal asks to stop. What is under way is dropped, and done again
-/// by the training that is resumed.
+/// Returns whether a signal requests the end. The current work is dropped, and
+/// a resumed run repeats it.
 bool Trainer::isInterrupted() {
   end.signal = team.isAlone() ? caughtSignal() : knownSignal;
   if (end.signal == 0)
@@ -432,7 +492,7 @@ bool Trainer::isInterrupted() {
   return isOver = true;
 }
 
-/// Whether a limit says that this update is the last one.
+/// Returns whether a limit makes this update the last one.
 bool Trainer::isAtLimit() const {
   const TrainLimits &limits = training.limits;
   uint64_t epochs =
@@ -461,7 +521,7 @@ bool Trainer::isValidationDue() const {
   return every > 0 && position.update > 0 && position.update % every == 0;
 }
 
-/// The rest of the present epoch. False when training failed.
+/// The rest of the current epoch. Returns false on a failure.
 bool Trainer::trainEpoch() {
   auto batches =
       runtime::batchesOf(position.epoch, training.data.sizes, training.order);
@@ -488,7 +548,7 @@ bool Trainer::trainEpoch() {
       return false;
     if (position.place == batchesOfEpoch)
       break;
-    // The last report stands ahead of the last validation.
+    // The last report precedes the last validation.
     if (isValidationDue() && ((isAtLimit() && !report()) || !validate()))
       return false;
     if (!saveWhenDue())
@@ -504,7 +564,7 @@ bool Trainer::trainEpoch() {
 
 TrainEnd Trainer::run() {
   catchInterrupts();
-  // What follows the last batch of an epoch may have been interrupted.
+  // The work after an epoch's last batch may have been interrupted.
   bool isOpen =
       position.place > 0 &&
       position.place ==

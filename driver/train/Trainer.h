@@ -1,14 +1,14 @@
 //===- Trainer.h - the loop of training -----------------------------------===//
 //
-// Goes through the epochs: runs batches, learns from them, validates, reports,
-// and keeps the folder of the training up to date. Whatever it decides follows
-// from the data, the options and the position alone, so that a training that
-// is resumed takes the same course; only the clock may end it earlier.
+// The training loop: runs batches, updates the weights, validates, reports, and
+// maintains the training folder. All decisions follow from the data, the
+// options and the position, so a resumed run takes the same course; only the
+// clock may end it earlier.
 //
-// Of a team every process has a trainer, and all take the same course: the
-// clock and the folder are those of rank 0, micro-batches and validations are
-// shared out, and whatever one process finds (a signal, a loss that is not
-// finite) all of them get to know in the same exchange.
+// In a team every process has a trainer, and all take the same course. Clock
+// and folder are rank 0's; micro-batches and validations are shared. Every
+// event in one process (a signal, a non-finite loss) reaches all in the same
+// exchange.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +17,7 @@
 
 #include "driver/train/Checkpoint.h"
 #include "driver/train/Progress.h"
+#include "driver/train/Rollouts.h"
 #include "driver/train/TrainData.h"
 #include "driver/train/ValidMetrics.h"
 #include "runtime/data/DataOrder.h"
@@ -25,7 +26,7 @@
 
 namespace fovea::cli {
 
-/// When training ends, and how often it says something; 0: not by this.
+/// The limits of the run, and the intervals of reports; 0: none.
 struct TrainLimits {
   int64_t steps = 0, epochs = 0;
   double minutes = 0;
@@ -34,30 +35,39 @@ struct TrainLimits {
   int64_t saveEvery = 0;  // 0: each minute, and after each epoch
 };
 
-/// Everything that stays as it is during a training.
+/// Everything that is constant during a run.
 struct Training {
   runtime::TrainOptions options;
   runtime::OrderOptions order;
   TrainLimits limits;
   bool averagesExamples = false;
-  /// Of what one update leaves to the next, the share that remains.
+  /// For state that one update passes to the next: the remaining share.
   std::map<std::string, double> states;
   TrainData data, valid;
   std::unique_ptr<CompiledProgram> grad, loss; // loss: with validation only
   std::unique_ptr<ValidMetrics> metrics;       // null: none
+  std::unique_ptr<Rollouts> rollouts;          // null: no policy
   std::string bestBy = "loss"; // or perplexity, or one of the metrics
   std::map<std::string, std::string> metadata; // of all weights
   FoveaPool *pool = nullptr;
 };
 
-/// How training ended, or why it had to.
+/// How training ended, or why it failed.
 struct TrainEnd {
-  /// Machine: a disk, or processes that do not compute the same.
-  enum Kind { Done, Interrupted, NotFinite, Failed, Machine } kind = Done;
+  /// Machine: a failing disk, or processes that compute different results.
+  /// Policy: what is generated, or its reward.
+  enum Kind {
+    Done,
+    Interrupted,
+    NotFinite,
+    Failed,
+    Machine,
+    Policy
+  } kind = Done;
   std::string text;
   int signal = 0;     // Interrupted: which asked
   double seconds = 0; // of all runs of the training
-  /// NotFinite: the examples of the batch, and the weights that it had.
+  /// NotFinite: the examples of the batch, and its weights.
   std::vector<int64_t> batch;
 };
 
@@ -70,19 +80,24 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  /// What a process has to tell the others: why it cannot go on, in which
-  /// batch; and which weights it has (0: it does not say).
+  /// A process's message to the others: its failure, with the batch, and the
+  /// hash of its weights (0: none).
   struct News {
     TrainEnd::Kind kind = TrainEnd::Done;
     int64_t number = 0;
     std::string text;
     uint64_t weights = 0;
   };
-  /// Afterwards all have the news of the first rank that cannot go on.
+  /// Afterwards all have the message of the first failing rank.
   void exchange(News &news);
   bool trainEpoch();
   bool update(const std::vector<std::vector<int64_t>> &batches, size_t begin,
               size_t end);
+  bool runObserved(const std::vector<int64_t> &batch,
+                   const runtime::Binding &binding, Sums &sums, News &news);
+  bool runGenerated(const std::vector<int64_t> &batch,
+                    const runtime::OwnedMemory &weights, double share,
+                    Sums &sums, News &news);
   bool report();
   bool validate();
   bool save(bool withModel);
@@ -97,7 +112,7 @@ private:
   bool fail(TrainEnd::Kind kind, const std::string &text);
   double lossOf(const Sums &sums) const;
   double epochsDone() const;
-  /// What is known of the end: less than 0, and infinite, where nothing is.
+  /// The estimated end: negative, and infinite, if unknown.
   struct Outlook {
     double share = -1, left = std::numeric_limits<double>::infinity();
   };
@@ -114,8 +129,8 @@ private:
   TrainingFolder &folder;
   Progress &progress;
   runtime::Team &team;
-  /// Of a team, as of the last exchange: the signal that asks one of them to
-  /// stop, how long rank 0 trains, and whether it is time to save.
+  /// In a team, as of the last exchange: the requested signal, rank 0's
+  /// training time, and whether to save.
   int knownSignal = 0;
   double knownSeconds = 0;
   bool isSaveDue = false;
@@ -123,7 +138,7 @@ private:
   bool isOver = false;
   Clock::time_point begin = Clock::now(), lastReport = begin, lastSave = begin;
   double choicesSinceReport = 0; // in this process
-  /// Where this process began.
+  /// The start of this process.
   int64_t firstUpdate = 0;
   double firstEpochs = -1;
   int64_t batchesOfEpoch = 0;

@@ -1,8 +1,8 @@
 //===- TrainerNews.cpp - what trainers of a team know of each other -------===//
 //
 // One exchange of a few numbers, at the end of every update and wherever rank 0
-// writes: by it all stop at the same update, and none waits for one that has
-// ended.
+// writes. So all processes stop at the same update, and none waits for one that
+// has ended.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ void Trainer::exchange(News &news) {
   of(own, Number) = double(news.number);
   of(own, Seconds) = spent.count();
   of(own, IsSaveDue) = Clock::now() - lastSave > std::chrono::minutes(1);
-  // Halves are whole numbers in double precision.
+  // 64-bit words travel as halves, which are exact in double precision.
   of(own, High) = double(news.weights >> 32);
   of(own, Low) = double(news.weights & 0xFFFFFFFF);
   team.gatherShares(all, team.size(), width);
@@ -66,7 +66,7 @@ bool Trainer::haveSameWeights() {
   return news.kind == TrainEnd::Done || fail(news.kind, news.text);
 }
 
-/// Whether rank 0 could write what it had to.
+/// Returns whether rank 0 could write its files.
 bool Trainer::isWritten(const Status &status) {
   News news;
   if (status.failed())
@@ -75,7 +75,7 @@ bool Trainer::isWritten(const Status &status) {
   return news.kind == TrainEnd::Done || fail(news.kind, news.text);
 }
 
-/// How long this training takes so far; of a team, as all know it.
+/// The run's time so far; in a team, as all know it.
 double Trainer::secondsSpent() const {
   std::chrono::duration<double> spent = Clock::now() - begin;
   return team.isAlone() ? spent.count() : knownSeconds;

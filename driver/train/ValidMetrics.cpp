@@ -5,6 +5,7 @@
 #include "driver/model/Programs.h"
 #include "driver/show/Metrics.h"
 #include "driver/train/Interrupts.h"
+#include "runtime/data/Checksum.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +16,7 @@ using runtime::joinTexts;
 using runtime::splitTexts;
 using runtime::Status;
 
-/// How many examples are decoded together.
+/// The number of examples decoded together.
 static constexpr size_t batchSize = 32;
 
 bool ValidMetrics::isHigherBetter(size_t number) const {
@@ -35,26 +36,77 @@ size_t ValidMetrics::numberOf(const std::string &text) const {
 // What is measured
 //===----------------------------------------------------------------------===//
 
-/// The lines as they stand in a file of text, or made of tensors.
-bool ValidMetrics::readReferences(Session &session, const Arguments &arguments,
-                                  const ExampleStore &valid,
-                                  Wanted &metric) const {
-  for (const GivenData &given : splitData(arguments.valid))
-    if (given.name == metric.data->name && given.form() == GivenData::Text)
-      return forLines(session, sourceOf(given.path), [&](StringRef line) {
-        metric.references.push_back(line.str());
+bool fovea::cli::readReferences(Session &session,
+                                const std::vector<std::string> &given,
+                                const ExampleStore &examples,
+                                const DataInfo &data,
+                                const Vocabularies &vocabularies,
+                                std::vector<std::string> &lines) {
+  for (const GivenData &one : splitData(given))
+    if (one.name == data.name && one.form() == GivenData::Text)
+      return forLines(session, sourceOf(one.path), [&](StringRef line) {
+        lines.push_back(line.str());
         return true;
       });
-  for (int64_t number = 0; number < valid.size(); ++number) {
+  for (int64_t number = 0; number < examples.size(); ++number) {
     runtime::Example example;
-    if (Status status = valid.read(number, example); status.failed()) {
+    if (Status status = examples.read(number, example); status.failed()) {
       session.error(status.text());
       return false;
     }
-    const runtime::DataValues &values = example.data.at(metric.data->name);
-    metric.references.push_back(
-        textOf(*metric.data, {values.shape, values.values, false},
-               example.lengths, /*hasEnd=*/true, vocabularies));
+    const runtime::DataValues &values = example.data.at(data.name);
+    lines.push_back(textOf(data, {values.shape, values.values, false},
+                           example.lengths, /*hasEnd=*/true, vocabularies));
+  }
+  return true;
+}
+
+bool fovea::cli::addMoreReferences(Session &session, const Arguments &arguments,
+                                   std::string &hash) {
+  std::string text;
+  for (const GivenData &given : splitData(arguments.validReferences))
+    if (!forLines(session, sourceOf(given.path), [&](StringRef line) {
+          text += line.str() + "\n";
+          return true;
+        }))
+      return false;
+  if (!arguments.validReferences.empty())
+    hash = runtime::wideChecksum(hash + text);
+  return true;
+}
+
+/// Adds the lines of `--valid-ref` that belong to the metric's data.
+bool ValidMetrics::readMoreReferences(Session &session,
+                                      const Arguments &arguments,
+                                      Wanted &metric) const {
+  for (const GivenData &given : splitData(arguments.validReferences)) {
+    std::vector<std::string> generated;
+    for (const DataInfo &data : model->data)
+      if (data.isChosen)
+        generated.push_back(data.name);
+    if (!given.name.empty() && !llvm::is_contained(generated, given.name)) {
+      session.error(fmt::format("'--valid-ref {}': '{}' does not generate this "
+                                "name; help: it generates {}",
+                                given.name, model->name,
+                                llvm::join(generated, ", ")));
+      return false;
+    }
+    if (!given.name.empty() && given.name != metric.data->name)
+      continue;
+    size_t number = 0;
+    if (!forLines(session, sourceOf(given.path), [&](StringRef line) {
+          if (number < metric.references.size() && !line.trim().empty())
+            metric.references[number].push_back(line.str());
+          ++number;
+          return true;
+        }))
+      return false;
+    if (number != metric.references.size()) {
+      session.error(fmt::format("'{}' has {} lines but the validation has {} "
+                                "examples",
+                                given.path, number, metric.references.size()));
+      return false;
+    }
   }
   return true;
 }
@@ -69,7 +121,8 @@ bool ValidMetrics::add(Session &session, const Arguments &arguments,
   Wanted &metric = wanted.emplace_back();
   metric.name = name.str();
   std::string problem;
-  if (!createMetric(metric.name, {}, problem)) {
+  if (!createMetric(metric.name, {}, problem) ||
+      (name == "meteor" && !readSynonyms("", "", options, problem))) {
     session.error(problem);
     return false;
   }
@@ -97,7 +150,13 @@ bool ValidMetrics::add(Session &session, const Arguments &arguments,
                               metric.name, metric.data->name));
     return false;
   }
-  return readReferences(session, arguments, valid, metric);
+  std::vector<std::string> lines;
+  if (!readReferences(session, arguments.valid, valid, *metric.data,
+                      vocabularies, lines))
+    return false;
+  for (std::string &line : lines)
+    metric.references.push_back({std::move(line)});
+  return readMoreReferences(session, arguments, metric);
 }
 
 std::unique_ptr<ValidMetrics>
@@ -115,18 +174,14 @@ ValidMetrics::create(Session &session, const Arguments &arguments,
       return nullptr;
   Request request;
   request.stopAfter = attn::Phase::fuse;
-  CompiledOptions options;
-  options.isDouble = arguments.dtype == "f64";
-  options.roundsFactors = arguments.precision == "bf16";
-  options.target = arguments.cpu;
-  options.threads = arguments.threads;
-  Programs programs(session, *made->model, request, options);
+  Programs programs(session, *made->model, request,
+                    compiledOptionsOf(arguments));
   if (!programs.open({"decode"}))
     return nullptr;
   WantedData data;
   data.needed = programs.dataOf("decode");
   data.known = describeAllData(*made->model);
-  // How long what is generated becomes is for the decoder to say.
+  // The decoder determines the length of the output.
   for (const DataInfo &info : made->model->data)
     if (info.isChosen)
       llvm::erase_if(data.known, [&](const runtime::DataSpec &spec) {
@@ -173,7 +228,7 @@ Status ValidMetrics::measure(const runtime::OwnedMemory &weights,
   std::vector<std::unique_ptr<metrics::Metric>> sums;
   for (const Wanted &metric : wanted) {
     std::string problem;
-    sums.push_back(createMetric(metric.name, {}, problem));
+    sums.push_back(createMetric(metric.name, options, problem));
   }
   Status status = Status::success();
   bool isStopped = false;
@@ -186,7 +241,7 @@ Status ValidMetrics::measure(const runtime::OwnedMemory &weights,
           decode(number * batchSize,
                  std::min(examples.size(), (number + 1) * batchSize), lines);
   }
-  // All have to know whether one has not all of its lines.
+  // All processes must know whether one is incomplete.
   for (const std::string &text :
        team.gatherTexts(status.failed() ? status.text()
                         : isStopped     ? "stopped"
@@ -200,7 +255,8 @@ Status ValidMetrics::measure(const runtime::OwnedMemory &weights,
   for (size_t i = 0; i < examples.size(); ++i) {
     size_t rank = i / batchSize % team.size();
     for (auto [metric, sum] : llvm::zip(wanted, sums))
-      sum->add(parts[rank][taken[rank]++], {metric.references[i]});
+      sum->add(parts[rank][taken[rank]++],
+               {metric.references[i].begin(), metric.references[i].end()});
   }
   values.clear();
   for (const std::unique_ptr<metrics::Metric> &sum : sums)

@@ -1,7 +1,7 @@
 //===- ValidMetrics.h - what a model in training generates ----------------===//
 //
-// Decodes the examples of the validation greedily, with the weights as they
-// are, and says what that is worth beside what they should have been.
+// Decodes the validation examples greedily with the current weights, and scores
+// the outputs against the references.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,9 +11,15 @@
 #include "driver/data/ExampleStore.h"
 #include "driver/data/Inputs.h"
 #include "driver/model/CompiledDecoder.h"
+#include "metrics/Metric.h"
 #include "runtime/train/Team.h"
 
 namespace fovea::cli {
+
+/// Adds what `--valid-ref` names to the hash of a validation. Returns false
+/// after a diagnostic.
+bool addMoreReferences(Session &session, const Arguments &arguments,
+                       std::string &hash);
 
 class ValidMetrics {
 public:
@@ -24,30 +30,30 @@ public:
          const Vocabularies &vocabularies,
          const std::vector<std::string> &names, const ExampleStore &valid);
 
-  /// Gives the value of each metric; where a signal asks to stop, nothing that
-  /// is of use. A team shares the examples out, and all get the values.
+  /// Returns the value of each metric; undefined if a signal requests the end.
+  /// A team shares the examples, and all get the values.
   runtime::Status measure(const runtime::OwnedMemory &weights,
                           runtime::Team &team, std::vector<double> &values);
 
-  /// What a metric is called in the log.
+  /// The name of a metric in the log.
   const std::string &name(size_t number) const { return wanted[number].name; }
   bool isHigherBetter(size_t number) const;
-  /// The metric that `name` means (`bleu(tgt)` is `bleu`).
+  /// Returns the metric called `name` (`bleu(tgt)` is `bleu`).
   size_t numberOf(const std::string &name) const;
 
 private:
   struct Wanted {
     std::string name;
-    const DataInfo *data = nullptr; // what is compared
-    std::vector<std::string> references;
+    const DataInfo *data = nullptr;                   // what is compared
+    std::vector<std::vector<std::string>> references; // of each example
   };
 
   explicit ValidMetrics(const Vocabularies &vocabularies)
       : vocabularies(vocabularies) {}
   bool add(Session &session, const Arguments &arguments,
            const std::string &text, const ExampleStore &valid);
-  bool readReferences(Session &session, const Arguments &arguments,
-                      const ExampleStore &valid, Wanted &metric) const;
+  bool readMoreReferences(Session &session, const Arguments &arguments,
+                          Wanted &metric) const;
 
   runtime::Status decode(size_t first, size_t end,
                          std::vector<std::string> &lines);
@@ -57,7 +63,15 @@ private:
   std::vector<runtime::Example> examples;
   std::unique_ptr<CompiledDecoder> decoder;
   std::vector<Wanted> wanted;
+  metrics::MetricOptions options; // METEOR's resources
 };
+
+/// Reads the lines that outputs are compared with: those of a text file among
+/// `given`, otherwise made of the values in `examples`.
+bool readReferences(Session &session, const std::vector<std::string> &given,
+                    const ExampleStore &examples, const DataInfo &data,
+                    const Vocabularies &vocabularies,
+                    std::vector<std::string> &lines);
 
 } // namespace fovea::cli
 

@@ -1,12 +1,13 @@
 //===- EventFile.cpp - a log as TensorBoard reads it ----------------------===//
 //
 // A record is the size of its data, the data, and a checksum of each. The data
-// are messages of protobuf (tensorflow/core/util/event.proto) with so few
-// fields that they are written here.
+// are protobuf messages (tensorflow/core/util/event.proto) with so few fields
+// that they are written here.
 //
 //===----------------------------------------------------------------------===//
 
 #include "driver/watch/EventFile.h"
+#include "runtime/data/OpenFile.h"
 #include "llvm/Support/FileSystem.h"
 
 #include <array>
@@ -18,6 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+using namespace fovea;
 using namespace fovea::cli;
 using fovea::runtime::Status;
 using nlohmann::json;
@@ -26,7 +28,7 @@ using nlohmann::json;
 // Records
 //===----------------------------------------------------------------------===//
 
-/// CRC-32C (Castagnoli), turned and moved as records have it.
+/// CRC-32C (Castagnoli), rotated and offset as records require.
 static uint32_t maskedChecksum(std::string_view bytes) {
   static const auto table = [] {
     std::array<uint32_t, 256> result;
@@ -45,12 +47,12 @@ static uint32_t maskedChecksum(std::string_view bytes) {
   return ((sum >> 15) | (sum << 17)) + 0xA282EAD8;
 }
 
-/// The bytes of a number; every machine that we run on has the lowest first.
+/// The bytes of a number; every supported machine is little-endian.
 template <typename T> static std::string bytesOf(T value) {
   return {reinterpret_cast<const char *>(&value), sizeof(value)};
 }
 
-/// Fields of a message: a number of the field with how it is written, and that.
+/// The fields of a message: the field number with its wire type, and the value.
 enum Wire { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 
 static std::string varint(uint64_t value) {
@@ -75,15 +77,9 @@ Status EventFile::write(const std::string &event) {
   std::string size = bytesOf(uint64_t(event.size()));
   std::string record = size + bytesOf(maskedChecksum(size)) + event +
                        bytesOf(maskedChecksum(event));
-  for (std::string_view left = record; !left.empty();) {
-    ssize_t count = ::write(file, left.data(), left.size());
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count < 0)
-      return Status::machine(
-          fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
-    left.remove_prefix(count);
-  }
+  if (!runtime::writeAll(file, record))
+    return Status::machine(
+        fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
   return Status::success();
 }
 
@@ -101,9 +97,15 @@ Status EventFile::open(const std::string &folder) {
     return Status::machine(
         fmt::format("cannot make '{}': {}", folder, error.message()));
   double time = now();
-  path = fmt::format("{}/events.out.tfevents.{}.fovea.{}", folder,
-                     int64_t(time), getpid());
-  file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  // Creates a new file: an existing file or link is not touched.
+  for (int number = 0; number < 100 && file < 0; ++number) {
+    path = fmt::format("{}/events.out.tfevents.{}.fovea.{}.{}", folder,
+                       int64_t(time), getpid(), number);
+    file = ::open(path.c_str(),
+                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file < 0 && errno != EEXIST)
+      break;
+  }
   if (file < 0)
     return Status::machine(
         fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
@@ -119,7 +121,7 @@ Status EventFile::add(std::string_view line) {
   for (const auto &[name, value] : values.items()) {
     if (!value.is_number() || name == "step" || name == "seconds")
       continue;
-    // Validations stand in a group of their own: `valid/loss`.
+    // Validations have a group of their own: `valid/loss`.
     std::string tag = name.starts_with("valid_") ? "valid/" + name.substr(6)
                                                  : "train/" + name;
     summary += field(1, Bytes,

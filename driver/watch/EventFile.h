@@ -1,7 +1,7 @@
 //===- EventFile.h - a log as TensorBoard reads it ------------------------===//
 //
-// One file of records, each an `Event` of TensorBoard with the numbers of a
-// line of the log.
+// One file of records, each a TensorBoard `Event` with the numbers of a log
+// line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ namespace fovea::cli {
 class EventFile {
 public:
   ~EventFile();
-  /// Makes the folder and a new file in it.
+  /// Creates the folder and a new file in it.
   runtime::Status open(const std::string &folder);
   bool isOpen() const { return file >= 0; }
   /// Adds the numbers of a line of log.jsonl.

@@ -2,9 +2,10 @@
 
 #include "driver/watch/Samples.h"
 #include "driver/data/Inputs.h"
+#include "runtime/data/OpenFile.h"
+#include "runtime/data/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
@@ -19,12 +20,12 @@ using namespace fovea::cli;
 using llvm::StringRef;
 using nlohmann::json;
 
-/// How many examples are decoded.
+/// The number of decoded examples.
 static constexpr size_t numSamples = 4;
 
 namespace {
 
-/// A folder that goes with all that is in it.
+/// A temporary folder, removed with its content.
 class TemporaryFolder {
 public:
   TemporaryFolder() {
@@ -45,12 +46,12 @@ private:
 } // namespace
 
 static std::string readFile(const std::string &path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  return buffer ? (*buffer)->getBuffer().str() : "";
+  std::string text, why;
+  return runtime::readWhole(path, text, why) ? text : "";
 }
 
-/// Runs `fovea` without input; false when it fails. What it says goes to files
-/// of `folder`, `out` and `err`.
+/// Runs `fovea` without input; returns false if it fails. Its output goes to
+/// the files `out` and `err` of `folder`.
 static bool runSelf(std::vector<std::string> arguments,
                     const TemporaryFolder &folder) {
   static int here;
@@ -76,7 +77,7 @@ static std::string weightsIn(const std::string &folder) {
 // The model
 //===----------------------------------------------------------------------===//
 
-/// A family's `look.5` is `look`: all members are drawn together.
+/// A family's `look.5` becomes `look`: all members are drawn together.
 static std::string familyOf(StringRef name) {
   while (true) {
     auto [before, member] = name.rsplit('.');
@@ -110,7 +111,7 @@ WatchedModel fovea::cli::watchedModel(const std::string &folder) {
         isLength(extents[rank - 2]) && !llvm::is_contained(model.shows, name))
       model.shows.push_back(name);
   }
-  // What is computed last first: weights of attention ahead of their scores.
+  // The latest computed first: attention weights before their scores.
   std::reverse(model.shows.begin(), model.shows.end());
   return model;
 }
@@ -119,15 +120,17 @@ WatchedModel fovea::cli::watchedModel(const std::string &folder) {
 // Examples
 //===----------------------------------------------------------------------===//
 
-/// The first lines of a file, or of its column, also where it is packed.
+/// Reads the first lines of a file, or of its column, compressed or not.
 static std::vector<std::string> firstLines(const std::string &given) {
   TextSource source = sourceOf(given);
   std::vector<std::string> lines;
-  gzFile file = gzopen(source.path.c_str(), "rb");
+  std::string line, why;
+  int descriptor = runtime::openToRead(source.path, why);
+  gzFile file = descriptor < 0 ? nullptr : gzdopen(descriptor, "rb");
   if (!file)
     return lines;
-  std::string line;
-  for (int c; lines.size() < numSamples && (c = gzgetc(file)) >= 0;) {
+  for (int c; lines.size() < numSamples &&
+              line.size() <= runtime::longestLine && (c = gzgetc(file)) >= 0;) {
     if (c != '\n') {
       line += char(c);
       continue;
@@ -152,14 +155,14 @@ std::string fovea::cli::samplesOf(const std::string &folder,
                                   const WatchedModel &model,
                                   const std::string &show) {
   if (model.name.empty())
-    return error("there are no weights yet");
+    return error("no weights saved yet");
   if (model.chosen.empty())
     return error("'" + model.name + "' generates nothing");
   if (!show.empty() && !llvm::is_contained(model.shows, show))
-    return error("there is no picture of '" + show + "'");
+    return error("no picture of '" + show + "'");
   TemporaryFolder temporary;
   if (!temporary.isMade())
-    return error("cannot make a temporary folder");
+    return error("cannot create a temporary folder");
   json called = parsed(readFile(folder + "/last/given.json"));
   json given = called.value("valid", json::array());
   if (given.empty())
@@ -171,7 +174,7 @@ std::string fovea::cli::samplesOf(const std::string &folder,
     std::string name, path;
     if (!text.is_string() || !splitPair(text.get<std::string>(), name, path) ||
         GivenData{name, path}.form() != GivenData::Text)
-      return error("these data are no lines of text");
+      return error("these data are not lines of text");
     std::vector<std::string> lines = firstLines(path);
     for (size_t i = 0; i < lines.size(); ++i)
       examples[i][name] = lines[i];

@@ -1,8 +1,8 @@
 //===- Samples.h - what a training has learnt so far ----------------------===//
 //
-// Decodes a few examples of a training with its best weights, and draws where
-// they look. `fovea` itself does it, as a process of its own: the training goes
-// on meanwhile.
+// Decodes a few examples of a training run with its best weights, and draws
+// their attention. A separate `fovea` process does it, so the training
+// continues meanwhile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,8 @@
 
 namespace fovea::cli {
 
-/// The name of the model in `folder`, and the equations that make pictures:
-/// those whose last two axes are lengths. Empty before there are weights.
+/// The name of the model in `folder`, and the drawable equations: those whose
+/// last two axes are lengths. Empty before there are weights.
 struct WatchedModel {
   std::string name;
   std::vector<std::string> shows;

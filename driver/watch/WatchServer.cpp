@@ -2,23 +2,24 @@
 
 #include "driver/watch/WatchServer.h"
 #include "driver/watch/Samples.h"
+#include "runtime/data/OpenFile.h"
 
 #include <algorithm>
-#include <fcntl.h>
+#include <cstdio>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <fstream>
-#include <httplib.h>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <sys/stat.h>
-#include <thread>
 #include <unistd.h>
 
 using namespace fovea::cli;
-using fovea::runtime::Status;
 using nlohmann::json;
 
-/// The files of the page, as the build has read them.
+/// The files of the page, embedded by the build.
 static constexpr unsigned char indexPage[] = {
 #include "driver/watch/index.html.inc"
 };
@@ -29,49 +30,68 @@ static constexpr unsigned char style[] = {
 #include "driver/watch/watch.css.inc"
 };
 
-/// Nobody else may be asked for anything.
-static constexpr const char *policy =
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src "
-    "'self'; img-src data:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'";
-
-struct WatchServer::Impl {
-  std::string folder;
-  bool isTraining = false;
-  int port = 0;
-  httplib::Server server;
-  std::thread thread;
-  /// What there is to be drawn, of weights of this age. One request at a time
-  /// asks for it, or decodes.
-  std::mutex mutex;
-  WatchedModel model;
-  timespec age = {};
-
-  void addRoutes();
-  void findModel();
-  void sendLog(const httplib::Request &request, httplib::Response &response);
-  std::string about();
-};
-
-WatchServer::WatchServer() : impl(new Impl) {}
-
-/// Reads what weights say where they are new. Under the mutex.
-void WatchServer::Impl::findModel() {
-  struct stat file;
-  if (stat((folder + "/model.safetensors").c_str(), &file) != 0)
-    return;
-  // Which model it is does not change; weights that are there do at the begin.
-  if (!model.name.empty() || (file.st_mtim.tv_sec == age.tv_sec &&
-                              file.st_mtim.tv_nsec == age.tv_nsec))
-    return;
-  age = file.st_mtim;
-  model = watchedModel(folder);
+pid_t fovea::cli::trainerOf(const std::string &folder) {
+  struct stat lock;
+  if (stat((folder + "/last/lock").c_str(), &lock) != 0)
+    return 0;
+  // `1: FLOCK  ADVISORY  WRITE 13088 fe:00:10953008 0 EOF`; `->` waits for it.
+  std::ifstream locks("/proc/locks");
+  std::string inode = fmt::format(":{}", lock.st_ino);
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream words(line);
+    std::string number, kind, manner, access, file;
+    pid_t holder = 0;
+    if (words >> number >> kind >> manner >> access >> holder >> file &&
+        kind == "FLOCK" && file.ends_with(inode))
+      return holder;
+  }
+  return 0;
 }
 
-/// The bytes in use by this process.
-static int64_t residentBytes() {
+namespace {
+
+/// The state of one folder's page.
+class Watched {
+public:
+  Watched(std::string folder, pid_t trainer)
+      : folder(std::move(folder)), trainer(trainer) {}
+
+  HttpResponse log(const HttpRequest &request) const;
+  HttpResponse about();
+  HttpResponse samples(const std::string &show);
+
+private:
+  WatchedModel findModel();
+
+  const std::string folder;
+  const pid_t trainer; // 0: whoever has the lock
+  std::mutex decoding; // one request at a time decodes
+  std::mutex mutex;    // of what follows
+  /// The drawable equations, for weights of this age.
+  WatchedModel model;
+  timespec age = {};
+};
+
+} // namespace
+
+/// Reads the weights if they are new.
+WatchedModel Watched::findModel() {
+  std::lock_guard guard(mutex);
+  struct stat file;
+  if (stat((folder + "/model.safetensors").c_str(), &file) != 0)
+    return model;
+  // The model does not change. At the beginning there are no weights.
+  if (!model.name.empty() || (file.st_mtim.tv_sec == age.tv_sec &&
+                              file.st_mtim.tv_nsec == age.tv_nsec))
+    return model;
+  age = file.st_mtim;
+  return model = watchedModel(folder);
+}
+
+/// Returns the resident memory of a process.
+static int64_t residentBytes(pid_t process) {
   long long pages = 0, resident = 0;
-  FILE *file = std::fopen("/proc/self/statm", "re");
+  FILE *file = std::fopen(fmt::format("/proc/{}/statm", process).c_str(), "re");
   if (!file)
     return 0;
   int count = std::fscanf(file, "%lld %lld", &pages, &resident);
@@ -79,40 +99,26 @@ static int64_t residentBytes() {
   return count == 2 ? resident * sysconf(_SC_PAGESIZE) : 0;
 }
 
-/// Whether a process holds the lock of the training. Trying to take it would
-/// keep away one that begins in this moment.
-static bool isLocked(const std::string &folder) {
-  struct stat lock;
-  if (stat((folder + "/last/lock").c_str(), &lock) != 0)
-    return false;
-  std::ifstream locks("/proc/locks");
-  std::string inode = fmt::format(":{} ", lock.st_ino);
-  for (std::string line; std::getline(locks, line);)
-    if (line.find("FLOCK") != line.npos && line.find(inode) != line.npos)
-      return true;
-  return false;
+HttpResponse Watched::about() {
+  WatchedModel known = findModel();
+  pid_t process = trainer > 0 ? trainer : trainerOf(folder);
+  json text = {{"folder", folder},
+               {"live", process > 0},
+               {"memory", process > 0 ? residentBytes(process) : 0},
+               {"model", known.name},
+               {"shows", known.shows}};
+  return {200,
+          "application/json",
+          text.dump(-1, ' ', false, json::error_handler_t::replace),
+          {}};
 }
 
-std::string WatchServer::Impl::about() {
-  std::lock_guard guard(mutex);
-  findModel();
-  return json{{"folder", folder},
-              {"live", isTraining || isLocked(folder)},
-              {"memory", isTraining ? residentBytes() : 0},
-              {"model", model.name},
-              {"shows", model.shows}}
-      .dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-/// The log from `from` on, a megabyte at most. A log that has become shorter,
-/// as by a training that is resumed, is read from its beginning.
-void WatchServer::Impl::sendLog(const httplib::Request &request,
-                                httplib::Response &response) {
-  int64_t from = 0;
-  if (request.has_param("from"))
-    from = std::strtoll(request.get_param_value("from").c_str(), nullptr, 10);
-  std::string text;
-  int file = open((folder + "/log.jsonl").c_str(), O_RDONLY | O_CLOEXEC);
+/// Reads the log from `from` on, at most a megabyte. A log that has become
+/// shorter, as after a resume, is read from its beginning.
+HttpResponse Watched::log(const HttpRequest &request) const {
+  int64_t from = std::strtoll(request.parameter("from").c_str(), nullptr, 10);
+  std::string text, why;
+  int file = fovea::runtime::openToRead(folder + "/log.jsonl", why);
   int64_t size = file < 0 ? 0 : std::max<int64_t>(lseek(file, 0, SEEK_END), 0);
   if (from < 0 || from > size)
     from = 0;
@@ -121,85 +127,40 @@ void WatchServer::Impl::sendLog(const httplib::Request &request,
   text.resize(std::max<ssize_t>(count, 0));
   if (file >= 0)
     close(file);
-  response.set_header("X-From", std::to_string(from));
-  response.set_header("X-End", std::to_string(from + int64_t(text.size())));
-  response.set_content(text, "text/plain; charset=utf-8");
+  std::string end = std::to_string(from + int64_t(text.size()));
+  return {200,
+          "text/plain; charset=utf-8",
+          std::move(text),
+          {{"X-From", std::to_string(from)}, {"X-End", end}}};
+}
+
+HttpResponse Watched::samples(const std::string &show) {
+  WatchedModel known = findModel();
+  std::lock_guard guard(decoding);
+  return {200, "application/json", samplesOf(folder, known, show), {}};
 }
 
 template <size_t size>
-static void serve(httplib::Server &server, const char *path,
-                  const unsigned char (&bytes)[size], const char *type) {
-  server.Get(path, [&bytes, type](const auto &, httplib::Response &response) {
-    response.set_content(reinterpret_cast<const char *>(bytes), size, type);
+static void addFile(HttpServer &server, const char *path,
+                    const unsigned char (&bytes)[size], const char *type) {
+  server.add(path, [&bytes, type](const HttpRequest &) {
+    return HttpResponse{
+        200, type, {reinterpret_cast<const char *>(bytes), size}, {}};
   });
 }
 
-void WatchServer::Impl::addRoutes() {
-  server.set_default_headers({{"Content-Security-Policy", policy},
-                              {"X-Content-Type-Options", "nosniff"},
-                              {"Referrer-Policy", "no-referrer"},
-                              {"Cache-Control", "no-store"}});
-  // A page from elsewhere may have a name that it says is of this machine.
-  server.set_pre_routing_handler([this](const httplib::Request &request,
-                                        httplib::Response &response) {
-    std::string host = request.get_header_value("Host");
-    for (const char *own : {"127.0.0.1", "localhost"})
-      if (host == fmt::format("{}:{}", own, port))
-        return httplib::Server::HandlerResponse::Unhandled;
-    response.status = 403;
-    response.set_content("this page is for this machine alone\n", "text/plain");
-    return httplib::Server::HandlerResponse::Handled;
+void fovea::cli::addTraining(HttpServer &server, const std::string &folder,
+                             pid_t trainer) {
+  addFile(server, "/", indexPage, "text/html; charset=utf-8");
+  addFile(server, "/watch.js", script, "text/javascript; charset=utf-8");
+  addFile(server, "/watch.css", style, "text/css; charset=utf-8");
+  auto watched = std::make_shared<Watched>(folder, trainer);
+  server.add("/log", [watched](const HttpRequest &request) {
+    return watched->log(request);
   });
-  serve(server, "/", indexPage, "text/html; charset=utf-8");
-  serve(server, "/watch.js", script, "text/javascript; charset=utf-8");
-  serve(server, "/watch.css", style, "text/css; charset=utf-8");
-  server.Get("/log", [this](const auto &request, auto &response) {
-    sendLog(request, response);
-  });
-  server.Get("/about", [this](const auto &, auto &response) {
-    response.set_content(about(), "application/json");
-  });
-  server.Get("/samples", [this](const auto &request, auto &response) {
-    std::lock_guard guard(mutex);
-    findModel();
-    response.set_content(
-        samplesOf(folder, model, request.get_param_value("show")),
-        "application/json");
+  server.addSlow("/about",
+                 [watched](const HttpRequest &) { return watched->about(); });
+  server.addSlow("/samples", [watched](const HttpRequest &request) {
+    return watched->samples(request.parameter("show"));
   });
 }
-
-Status WatchServer::start(const std::string &folder, int port, bool isTraining,
-                          std::unique_ptr<WatchServer> &result) {
-  std::unique_ptr<WatchServer> made(new WatchServer);
-  Impl &impl = *made->impl;
-  impl.folder = folder;
-  impl.isTraining = isTraining;
-  // Without SO_REUSEPORT: a port that is taken is taken.
-  impl.server.set_socket_options([](socket_t socket) {
-    int yes = 1;
-    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  });
-  impl.server.new_task_queue = [] { return new httplib::ThreadPool(2); };
-  impl.port = port != 0
-                  ? (impl.server.bind_to_port("127.0.0.1", port) ? port : -1)
-                  : impl.server.bind_to_any_port("127.0.0.1");
-  if (impl.port < 0)
-    return Status::machine(
-        fmt::format("cannot serve on port {} of 127.0.0.1: it is taken", port));
-  impl.addRoutes();
-  impl.thread = std::thread([&impl] { impl.server.listen_after_bind(); });
-  result = std::move(made);
-  return Status::success();
-}
-
-WatchServer::~WatchServer() {
-  impl->server.stop();
-  if (impl->thread.joinable())
-    impl->thread.join();
-}
-
-std::string WatchServer::address() const {
-  return fmt::format("http://127.0.0.1:{}/", impl->port);
-}
-
-void WatchServer::wait() { impl->thread.join(); }

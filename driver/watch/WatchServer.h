@@ -1,41 +1,29 @@
 //===- WatchServer.h - a training in a browser ----------------------------===//
 //
-// Serves one page that follows what a training writes into its folder: its
-// curves, and what the best weights make of some examples. It reads files
-// alone, so that it does not matter who trains, and answers this machine alone.
+// Serves a live page about a training folder: its curves, and the outputs
+// of the best weights for some examples. The server is a separate process
+// that only reads files. Whatever a client does to it, the training
+// continues.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_DRIVER_WATCH_WATCHSERVER_H
 #define FOVEA_DRIVER_WATCH_WATCHSERVER_H
 
-#include "runtime/Status.h"
+#include "driver/watch/HttpServer.h"
 
-#include <memory>
-#include <string>
+#include <sys/types.h>
 
 namespace fovea::cli {
 
-class WatchServer {
-public:
-  /// Begins to serve `folder` on 127.0.0.1; `port` 0: any that is free.
-  /// `isTraining`: this process is the one that trains.
-  static runtime::Status start(const std::string &folder, int port,
-                               bool isTraining,
-                               std::unique_ptr<WatchServer> &result);
-  /// Ends it.
-  ~WatchServer();
+/// Returns the process that trains in `folder`, or 0. Reads it from the lock
+/// file: trying to take the lock would block a training run that is just
+/// starting.
+pid_t trainerOf(const std::string &folder);
 
-  /// `http://127.0.0.1:8000/`
-  std::string address() const;
-  /// Serves until the process ends.
-  void wait();
-
-private:
-  struct Impl;
-  WatchServer();
-  std::unique_ptr<Impl> impl;
-};
+/// Adds the page of the training in `folder` to a server. `trainer` is the
+/// training process if it started this one; otherwise 0.
+void addTraining(HttpServer &server, const std::string &folder, pid_t trainer);
 
 } // namespace fovea::cli
 

@@ -1,7 +1,7 @@
 //===- WebPage.cpp - a model as a page for browsers -----------------------===//
 //
-// The files of page/ with the module in base 64: a page that is opened from a
-// folder may read no other file.
+// The files of page/ with the module in base 64: a page opened from a folder
+// may read no other file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ std::string fovea::cli::webPage(StringRef model, StringRef module) {
   std::string encoded = llvm::encodeBase64(module);
   std::string page;
   StringRef rest = textOf(indexPage);
-  // What stands between two signs of paragraphs is replaced.
+  // Replaces the text between two section signs.
   static constexpr StringRef sign = "\xc2\xa7";
   while (!rest.empty()) {
     auto [before, tail] = rest.split(sign);

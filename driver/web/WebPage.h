@@ -9,11 +9,11 @@
 
 namespace fovea::cli {
 
-/// How many bytes the weights of a page have at most: the text of a page holds
-/// a third more, and browsers have limits.
+/// The maximum size of a page's weights: base 64 adds a third, and browsers
+/// have limits.
 constexpr int64_t mostBytesOfPage = int64_t(256) << 20;
 
-/// The text of a page, complete in itself, that runs a module of WebAssembly
+/// Returns the text of a self-contained page that runs a WebAssembly module
 /// (runtime/web/Answers.h).
 std::string webPage(llvm::StringRef model, llvm::StringRef module);
 

@@ -256,15 +256,21 @@ void Analysis::addFixes(Problem &problem, StringRef word, SMLoc loc,
   std::optional<StringRef> meant = suggestedBy(text);
   // What is wrong is quoted, and stands here.
   if (meant && !word.empty() &&
-      StringRef(text).contains("'" + word.str() + "'"))
+      StringRef(text).contains("'" + word.str() + "'")) {
+    // `!x` becomes `not x`.
+    const char *end = word.end();
+    bool touches = end != lines().text().end() && llvm::isAlnum(*end) &&
+                   llvm::isAlpha(meant->back());
     problem.fixes.push_back(
-        {"Write '" + clean(*meant) + "'", {diagnostic.range, clean(*meant)}});
-  // `x[i+1] reads x[S] ..; write x[i+1] ?? 0, or ..`
-  constexpr StringRef write = "; write ";
+        {"Write '" + clean(*meant) + "'",
+         {diagnostic.range, clean(*meant) + (touches ? " " : "")}});
+  }
+  // `x[i+1] reads x[S] ..; help: write x[i+1] ?? 0 to read 0 outside, or ..`
+  constexpr StringRef write = "; help: write ";
   size_t at = StringRef(text).find(write);
   if (at != StringRef::npos) {
     StringRef offer = StringRef(text).drop_front(at + write.size());
-    offer = offer.take_front(offer.find(", or "));
+    offer = offer.take_front(offer.find(" to read 0 outside"));
     auto [read, fallback] = offer.split(" ?? ");
     StringRef line = lines().line(diagnostic.range.start.line);
     size_t begin = line.find(read);
@@ -273,7 +279,7 @@ void Analysis::addFixes(Problem &problem, StringRef word, SMLoc loc,
         line.find(read, begin + 1) == StringRef::npos) {
       lsp::Range range = lines().rangeOf(line.substr(begin, read.size()));
       problem.fixes.push_back(
-          {"Write '" + clean(offer) + "'", {range, clean(offer)}});
+          {"Read 0 outside: '" + clean(offer) + "'", {range, clean(offer)}});
     }
   }
   if (diagnostic.severity == lsp::DiagnosticSeverity::Warning) {
@@ -281,8 +287,8 @@ void Analysis::addFixes(Problem &problem, StringRef word, SMLoc loc,
     if (!line.contains('#')) {
       lsp::Position end =
           lines().positionOf(line.rtrim().end() - lines().text().begin());
-      problem.fixes.push_back({"Say that this is as meant",
-                               {lsp::Range(end, end), "  # as meant"}});
+      problem.fixes.push_back(
+          {"Mark this as intended", {lsp::Range(end, end), "  # as meant"}});
     }
   }
 }

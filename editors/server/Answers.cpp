@@ -96,7 +96,7 @@ fovea::editors::renamingAt(const Analysis &analysis,
                            const lsp::Position &position) {
   const Occurrence *name = nameAt(analysis, position);
   if (!name)
-    return refused("there is no name to be renamed here");
+    return refused("no name to rename here");
   const Declaration &declaration =
       analysis.names().declarations()[name->declaration];
   std::string text = declaration.name.str();
@@ -118,11 +118,11 @@ static std::string whyNoName(StringRef word) {
   Token token = Lexer(word, silent).next();
   if (!token.is(Token::Name) || token.text.size() != word.size())
     return token.isKeyword() && token.text.size() == word.size()
-               ? quoted(word) + " is a word of the language"
-               : quoted(word) + " is no name: a letter, then letters, digits "
-                                "and '_'";
+               ? quoted(word) + " is a reserved word"
+               : quoted(word) + " is not a name; expected a letter, then "
+                                "letters, digits and '_'";
   if (isReducer(word) || isNormaliser(word))
-    return quoted(word) + " is a word of the language";
+    return quoted(word) + " is a reserved word";
   return "";
 }
 
@@ -152,7 +152,7 @@ llvm::Error fovea::editors::addRenames(const Analysis &analysis,
   for (unsigned i : names.visibleAt(analysis.file(), renamed.places[0].begin()))
     if (i != *meant && names.declarations()[i].name == newName &&
         names.declarations()[i].file != 0)
-      return refused(quoted(newName) + " has a meaning here already");
+      return refused(quoted(newName) + " already has a meaning here");
   for (const Occurrence &other : names.occurrences()) {
     if (other.declaration != *meant || other.text != renamed.name)
       continue;

@@ -126,7 +126,8 @@ static void addFacts(std::string &out, const Analysis &analysis,
   }
 }
 
-static std::string describe(const Analysis &analysis, const Declaration &name) {
+static std::string describeName(const Analysis &analysis,
+                                const Declaration &name) {
   const Lines &lines = analysis.linesOf(name.file);
   std::string out = "**" + name.name.str() + "**: " + wordOf(name.kind).str();
   if (name.file == 0 && name.kind == Declaration::Def)
@@ -210,7 +211,7 @@ fovea::editors::hoverAt(const Analysis &analysis,
     return std::nullopt;
   lsp::Hover hover(lines.rangeOf(name->text));
   hover.contents.kind = lsp::MarkupKind::Markdown;
-  hover.contents.value = llvm::json::fixUTF8(
-      describe(analysis, analysis.names().declarations()[name->declaration]));
+  hover.contents.value = llvm::json::fixUTF8(describeName(
+      analysis, analysis.names().declarations()[name->declaration]));
   return hover;
 }

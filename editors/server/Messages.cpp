@@ -86,12 +86,12 @@ bool Messages::isMessage(StringRef json) {
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(json);
   if (!value) {
     onMistake(NoJson,
-              "the message is no JSON: " + llvm::toString(value.takeError()));
+              "the message is not JSON: " + llvm::toString(value.takeError()));
     return false;
   }
   const llvm::json::Object *object = value->getAsObject();
   if (!object || object->getString("jsonrpc") != std::optional("2.0")) {
-    onMistake(NoRequest, "the message is no object of JSON-RPC 2.0");
+    onMistake(NoRequest, "the message is not a JSON-RPC 2.0 object");
     return false;
   }
   // An answer: nothing has been asked of the editor.
@@ -100,8 +100,9 @@ bool Messages::isMessage(StringRef json) {
   const llvm::json::Value *id = object->get("id");
   bool isName = !id || id->getAsString() || id->getAsInteger();
   if (!object->getString("method") || !isName) {
-    onMistake(NoRequest,
-              "the method is a string, and the id a string or whole number");
+    onMistake(
+        NoRequest,
+        "the method must be a string, and the id a string or whole number");
     return false;
   }
   return true;
@@ -130,7 +131,7 @@ llvm::LogicalResult Messages::readStandardMessage(std::string &json) {
             .drop_front(begin + word.size())
             .trim()
             .getAsInteger(10, number))
-      onMistake(NoRequest, "'Content-Length' is no number of bytes");
+      onMistake(NoRequest, "'Content-Length' is not a number of bytes");
     else if (number > longestBody)
       onMistake(NoRequest, "the message has more than " +
                                std::to_string(longestBody) + " bytes");

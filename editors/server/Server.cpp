@@ -314,7 +314,7 @@ void Server::onFormatting(const FileParams &params,
   std::string formatted = formatSource(text, silent);
   if (silent.failed())
     return reply(llvm::make_error<lsp::LSPError>(
-        "a file with mistakes of syntax is not laid out",
+        "a file with syntax errors cannot be formatted",
         lsp::ErrorCode::RequestFailed));
   std::vector<lsp::TextEdit> edits;
   if (formatted != text)

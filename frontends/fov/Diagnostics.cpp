@@ -1,8 +1,8 @@
 //===- Diagnostics.cpp - errors with a place, a line and a caret ----------===//
 //
-// How an error looks on a terminal: any bytes of the source are shown safely,
-// long lines are cut around the caret, repeated errors are one and many errors
-// are counted. What the errors say is decided where they are found.
+// Prints errors on a terminal: shows any source bytes safely, cuts long lines
+// around the caret, merges repeated errors and counts the rest. The code that
+// finds an error decides its text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 using namespace fovea;
 using namespace llvm;
 
-/// Columns of a source line that are shown left and right of the caret.
+/// Columns of a source line shown left and right of the caret.
 static constexpr unsigned shownLeft = 60;
 static constexpr unsigned shownRight = 36;
 
@@ -26,12 +26,12 @@ static constexpr unsigned shownRight = 36;
 static constexpr size_t longestMessage = 2000;
 static constexpr size_t longestQuote = 48;
 
-/// Further places of one error that are shown.
+/// Maximum number of secondary places per error.
 static constexpr unsigned mostRepeats = 2;
 
 namespace {
-/// One character as it is shown: the bytes that it stands for, its text and
-/// the columns that this takes.
+/// A displayed character: its source bytes, its text and its width in
+/// columns.
 struct Cell {
   size_t bytes;
   SmallString<8> text;
@@ -39,7 +39,7 @@ struct Cell {
 };
 } // namespace
 
-/// The first character of `text` (not empty), made safe for a terminal.
+/// Returns the first character of `text` (not empty), made safe for a terminal.
 static Cell firstCell(StringRef text) {
   unsigned char first = text.front();
   if (first >= 0x20 && first < 0x7f)
@@ -77,7 +77,7 @@ static std::string safe(StringRef text, size_t longest) {
 }
 
 StringRef Diagnostics::addSource(StringRef name, std::string text) {
-  // A mark of the order of bytes, which some editors write, is no text.
+  // A byte order mark, which some editors write, is not text.
   StringRef own = text;
   own.consume_front("\xef\xbb\xbf");
   std::unique_ptr<MemoryBuffer> buffer =
@@ -121,7 +121,7 @@ void Diagnostics::warning(SMLoc loc, const std::string &text,
     report(SourceMgr::DK_Warning, warnings, loc, text, notes);
 }
 
-/// Whether the author says on the line that a warning is not wanted.
+/// Returns whether a comment on the line suppresses the warning.
 bool Diagnostics::isMeant(SMLoc loc) const {
   unsigned id = loc.isValid() ? manager.FindBufferContainingLoc(loc) : 0;
   if (!id)
@@ -129,7 +129,7 @@ bool Diagnostics::isMeant(SMLoc loc) const {
   const char *end = manager.getMemoryBuffer(id)->getBufferEnd();
   StringRef line =
       StringRef(loc.getPointer(), end - loc.getPointer()).split('\n').first;
-  // A string may hold the sign of a comment.
+  // A string may contain the comment sign.
   bool inString = false;
   for (size_t at = 0; at < line.size(); ++at) {
     inString ^= line[at] == '"';
@@ -145,7 +145,7 @@ void Diagnostics::report(SourceMgr::DiagKind kind, unsigned &count, SMLoc loc,
   uint64_t key = xxh3_64bits(text);
   if (!seen.insert({loc.getPointer(), key}).second)
     return;
-  // The same words about the same names: `h[t-1] reads h[-1], ..`.
+  // The same message about the same names: `h[t-1] reads h[-1], ..`.
   bool hasName = StringRef(text).find_first_of("'[") != StringRef::npos;
   if (kind == SourceMgr::DK_Error && joinsRepeated && hasName && loc.isValid())
     if (unsigned before = repeats[key]++) {
@@ -196,7 +196,7 @@ void Diagnostics::print(SourceMgr::DiagKind kind, SMLoc loc,
 }
 
 void Diagnostics::printLine(const MemoryBuffer &buffer, const char *at) {
-  // Enough bytes of the line to fill the columns shown, whatever they hold.
+  // Enough bytes of the line to fill the columns shown, whatever they contain.
   const char *begin = at, *end = at;
   auto isContinuation = [](char c) { return (c & 0xc0) == 0x80; };
   while (begin != buffer.getBufferStart() && begin[-1] != '\n' &&
@@ -227,8 +227,8 @@ void Diagnostics::printLine(const MemoryBuffer &buffer, const char *at) {
   if (rest.data() <= at)
     caret = cells.size();
 
-  // Grow the part that is shown from the caret, to the left first, and as far
-  // as it goes when all of the line fits.
+  // Extend the shown part from the caret, first to the left; show the whole
+  // line if it fits.
   unsigned whole = 0;
   for (const Cell &cell : cells)
     whole += cell.width;
@@ -258,7 +258,7 @@ std::string fovea::quoted(StringRef text) {
   return "'" + safe(text, longestQuote) + "'";
 }
 
-/// Whether the words differ by two neighbours that changed places.
+/// Returns whether the words differ by one swap of neighbours.
 static bool isSwapped(StringRef left, StringRef right) {
   size_t i = 0;
   while (i < left.size() && i < right.size() && left[i] == right[i])
@@ -268,7 +268,7 @@ static bool isSwapped(StringRef left, StringRef right) {
          left.drop_front(i + 2) == right.drop_front(i + 2);
 }
 
-/// Whether `word` is `longer` with letters left out, the first one kept.
+/// Returns whether `word` is `longer` with letters omitted, the first one kept.
 static bool isShortFor(StringRef word, StringRef longer) {
   if (word.size() < 3 || word.size() >= longer.size() ||
       word.front() != longer.front())
@@ -279,8 +279,20 @@ static bool isShortFor(StringRef word, StringRef longer) {
   return word.empty();
 }
 
+/// Returns whether two words have the same digits: a different digit is no
+/// typo, `log2` is not
+/// `log`.
+static bool haveSameDigits(StringRef left, StringRef right) {
+  auto digits = [](StringRef text) {
+    std::string result;
+    copy_if(text, std::back_inserter(result), isDigit);
+    return result;
+  };
+  return digits(left) == digits(right);
+}
+
 StringRef fovea::nearest(StringRef name, ArrayRef<StringRef> candidates) {
-  // Longer words allow for more slips; nothing near a word of 1 or 2 letters.
+  // Longer words allow more typos; words of 1 or 2 letters allow none.
   if (name.size() < 3 || name.size() > 64)
     return {};
   for (StringRef candidate : candidates)
@@ -289,7 +301,8 @@ StringRef fovea::nearest(StringRef name, ArrayRef<StringRef> candidates) {
   unsigned allowed = name.size() < 5 ? 1 : name.size() < 9 ? 2 : 3;
   StringRef best;
   for (StringRef candidate : candidates) {
-    if (candidate == name || candidate.size() > 64)
+    if (candidate == name || candidate.size() > 64 ||
+        !haveSameDigits(name, candidate))
       continue;
     unsigned distance = isSwapped(name, candidate)
                             ? 1
@@ -303,9 +316,15 @@ StringRef fovea::nearest(StringRef name, ArrayRef<StringRef> candidates) {
   }
   if (!best.empty())
     return best;
+  // Two ways to shorten `source` and `target`.
+  for (auto [first, second] :
+       {std::pair<StringRef, StringRef>("trg", "tgt"), {"source", "src"}})
+    for (auto [word, other] : {std::pair(first, second), {second, first}})
+      if (name == word && is_contained(candidates, other))
+        return other;
   // `source` for `src`, when it is short for nothing else.
   for (StringRef candidate : candidates)
-    if (isShortFor(candidate, name)) {
+    if (isShortFor(candidate, name) && haveSameDigits(name, candidate)) {
       if (!best.empty() && best != candidate)
         return {};
       best = candidate;
@@ -324,7 +343,7 @@ std::optional<StringRef> fovea::suggestedBy(StringRef message) {
   if (at == StringRef::npos)
     return std::nullopt;
   StringRef rest = message.drop_front(at + words.size());
-  // What is suggested may hold a quote nowhere but at its ends.
+  // A suggestion may have quotes only at its ends.
   size_t end = rest.find('\'');
   if (end == StringRef::npos || end == 0)
     return std::nullopt;

@@ -31,18 +31,18 @@ public:
 
   llvm::SourceMgr &sources() { return manager; }
 
-  /// Gets each error, warning and note in the order in which they are printed:
-  /// notes follow what they belong to.
+  /// Receives each error, warning and note in print order: notes follow their
+  /// error.
   using Listener =
       std::function<void(llvm::SourceMgr::DiagKind kind, llvm::SMLoc loc,
                          const std::string &text)>;
   void listen(Listener function) { listener = std::move(function); }
 
-  /// Adds a buffer; locations into it can then be reported. The name is what
-  /// messages show. Returns the text, which lives as long as this object; a
-  /// mark of the order of bytes (U+FEFF) before it is left out.
+  /// Adds a buffer, so that locations into it can be reported. Messages show
+  /// the name. Returns the text, which lives as long as this object, without a
+  /// leading byte order mark (U+FEFF).
   llvm::StringRef addSource(llvm::StringRef name, std::string text);
-  /// Adds whole lines of a file, ahead of which so many others stand.
+  /// Adds whole lines of a file, which follow the given number of lines.
   void addPart(std::unique_ptr<llvm::MemoryBuffer> lines, unsigned before);
 
   struct Note {
@@ -53,33 +53,35 @@ public:
   /// same place with the same text are one.
   void error(llvm::SMLoc loc, const std::string &text,
              std::vector<Note> notes = {});
-  /// Not printed where the line ends with a comment that begins with
+  /// Not printed if the line ends with a comment that begins with
   /// `as meant`.
   void warning(llvm::SMLoc loc, const std::string &text,
                std::vector<Note> notes = {});
 
-  /// From now on an error that has been reported elsewhere in the same words
-  /// about the same names is a note, and nothing from the fourth place on: most
-  /// follow from one mistake.
+  /// From now on, an error with the same message and names as an earlier one is
+  /// a note, and from the fourth place on it is dropped: most such errors have
+  /// one cause.
   void joinRepeated() { joinsRepeated = true; }
 
-  /// What is reported at `loc` is in fact written elsewhere, as the body of a
-  /// called def is: errors there get this note.
+  /// Errors at `loc` are actually in other text, such as the body of a called
+  /// def: they get this note.
   void addOrigin(llvm::SMLoc loc, Note note) {
     origins.try_emplace(loc.getPointer(), std::move(note));
   }
 
-  /// Prints what is left to say ("3 more errors").
+  /// Prints the remaining messages ("3 more errors").
   void finish();
 
   unsigned numErrors() const { return errors; }
   unsigned numWarnings() const { return warnings; }
-  /// Whether further errors are only counted: finding a suggestion for one
-  /// would be in vain.
+  /// Returns whether further errors are only counted, so computing suggestions
+  /// is wasted.
   bool isFull() const { return errors >= limit; }
+  /// Counts an error without showing it, once the limit is reached.
+  void countUnshown() { ++errors; }
   bool failed() const { return errors != 0; }
 
-  /// 1-based line of a place, for messages that name a line.
+  /// The 1-based line of a place, for messages that mention a line.
   unsigned lineOf(llvm::SMLoc loc) const;
   /// `line 22`, or `line 22 of rnnsearch.fov` for a message at `from`, which is
   /// in another file.
@@ -92,7 +94,7 @@ private:
   bool isMeant(llvm::SMLoc loc) const;
   void report(llvm::SourceMgr::DiagKind kind, unsigned &count, llvm::SMLoc loc,
               const std::string &text, const std::vector<Note> &notes);
-  /// The line around a place, and a caret under it.
+  /// Prints the line around a place, with a caret under it.
   void printLine(const llvm::MemoryBuffer &buffer, const char *at);
 
   llvm::SourceMgr manager;
@@ -111,20 +113,20 @@ private:
 /// `text` in single quotes, cut when it is longer than a name should be.
 std::string quoted(llvm::StringRef text);
 
-/// The candidate nearest to `name` by edit distance, or empty when none is
-/// near enough to be a slip of the keyboard.
+/// Returns the candidate nearest to `name` by edit distance, or an empty string
+/// if none could be a typo.
 llvm::StringRef nearest(llvm::StringRef name,
                         llvm::ArrayRef<llvm::StringRef> candidates);
 
-/// "; did you mean 'near'?" when a candidate is near, or nothing.
+/// Returns "; did you mean 'near'?" if a candidate is near, or an empty string.
 std::string suggestion(llvm::StringRef name,
                        llvm::ArrayRef<llvm::StringRef> candidates);
 
-/// What suggestion() or a message like it offers: `near`; nothing where the
-/// message offers nothing.
+/// Returns the suggestion in a message, `near`, or an empty
+/// string.
 std::optional<llvm::StringRef> suggestedBy(llvm::StringRef message);
 
-/// As suggestion(); where none is near, "; there are a, b and c" of all, the
+/// As suggestion(); if none is near, "; there are a, b and c" lists all, the
 /// nearest first.
 std::string existing(llvm::StringRef name,
                      std::vector<llvm::StringRef> candidates);

@@ -1,8 +1,8 @@
 //===- FileLoader.h - how files of data are read --------------------------===//
 //
-// What a spec says after `from` of its data (docs/LANGUAGE.md): it belongs to
-// the model, so that training, decoding and everybody who is given the weights
-// read pictures and sounds in one way.
+// The loader that a spec declares after `from` of its data (docs/LANGUAGE.md).
+// It belongs to the model, so training, decoding and all later users of the
+// weights read pictures and sounds identically.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,10 +18,11 @@ namespace fovea {
 struct FileLoader {
   /// `pixels`, `sound` or `text`; empty: the spec says nothing.
   std::string kind;
-  /// The arguments that are numbers, those that are not given too. `mean` and
+  /// The numeric arguments, including defaults. `mean` and
   /// `deviation` of pixels have one number, or one for each channel.
   std::map<std::string, std::vector<double>> numbers;
-  /// Of text: what stands between the lists of an outer axis, outermost first.
+  /// For text: the separators between the lists of an outer axis, outermost
+  /// first.
   std::vector<std::string> separators;
 
   double number(const std::string &name) const {

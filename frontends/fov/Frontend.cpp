@@ -1,12 +1,13 @@
 //===- Frontend.cpp - a .fov file to a module of the attn dialect ---------===//
 //
 // Reads the files, runs the front end once for training and once for decoding
-// (where `decode { set .. }` applies), and collects what the command line asks
+// (where `decode { set .. }` applies), and answers the command line's questions
 // about a model.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/Frontend.h"
+#include "frontends/fov/LoadProgram.h"
 #include "frontends/fov/Options.h"
 #include "frontends/fov/check/Infer.h"
 #include "frontends/fov/check/Warnings.h"
@@ -31,76 +32,8 @@ llvm::StringRef fovea::preludeText() {
   return llvm::StringRef(text, sizeof(text) - 1);
 }
 
-namespace {
-
-/// Reads and parses a file with everything that it uses.
-class Loader {
-public:
-  Loader(const FrontendOptions &options, Diagnostics &diagnostics)
-      : directory(options.includeDir), readUsed(options.readUsed),
-        diagnostics(diagnostics) {}
-
-  std::unique_ptr<Program> load(llvm::StringRef text) {
-    ++numFiles;
-    auto program = std::make_unique<Program>();
-    program->source = text;
-    program->file = parse(text, diagnostics);
-    if (!program->file)
-      return nullptr;
-    for (ast::Statement *s : program->file->statements) {
-      if (s->kind != StatementKind::Use)
-        continue;
-      Program::Import import{s->name.str(), s->model.str(), s, nullptr};
-      if (std::optional<llvm::StringRef> used = read(s->model, s->loc)) {
-        open.push_back(s->model.str());
-        import.program = load(*used);
-        open.pop_back();
-      }
-      program->imports.push_back(std::move(import));
-    }
-    return program;
-  }
-
-private:
-  std::optional<llvm::StringRef> read(llvm::StringRef model, llvm::SMLoc loc) {
-    if (llvm::is_contained(open, model)) {
-      diagnostics.error(loc, "'" + model.str() + "' uses itself");
-      return std::nullopt;
-    }
-    if (numFiles == maxFiles) {
-      diagnostics.error(loc, "this model uses more than " +
-                                 std::to_string(maxFiles) + " files");
-      return std::nullopt;
-    }
-    llvm::SmallString<128> path(directory);
-    llvm::sys::path::append(path, model + ".fov");
-    std::string why;
-    std::optional<std::string> text;
-    if (readUsed)
-      text = readUsed(path.str().str());
-    if (!text)
-      text = readSource(path.str().str(), why);
-    if (directory.empty() || !text) {
-      diagnostics.error(loc, "cannot read '" + std::string(path) +
-                                 "' of 'use " + model.str() + "'");
-      return std::nullopt;
-    }
-    return diagnostics.addSource(llvm::sys::path::remove_leading_dotslash(path),
-                                 std::move(*text));
-  }
-
-  static constexpr unsigned maxFiles = 64;
-  std::string directory;
-  decltype(FrontendOptions::readUsed) readUsed;
-  Diagnostics &diagnostics;
-  std::vector<std::string> open;
-  unsigned numFiles = 0;
-};
-
-} // namespace
-
-/// What is wrong with the value of an option that shapes the objective; empty:
-/// nothing. Those that steer updates are read by the training
+/// Returns the error in the value of an option that shapes the objective;
+/// empty: none. Options for the updates are checked by the training
 /// (runtime/train/TrainOptions.h).
 static std::string valueMistake(llvm::StringRef name, mlir::Attribute value) {
   if (name != "smooth")
@@ -188,7 +121,13 @@ static mlir::DictionaryAttr optionsOf(const Program &program,
   return builder.getDictionaryAttr(attributes);
 }
 
-/// A metric that nobody knows is a slip; a metric is also any equation.
+/// Suggests a metric for an unknown one.
+static std::string metricHelp(llvm::StringRef name) {
+  std::string foreign = ourWord(name, WordPlace::Metric);
+  return foreign.empty() ? suggestion(name, metrics()) : foreign;
+}
+
+/// An unknown metric is a typo; a metric may also be an equation.
 static void checkMetrics(const Program &program, Diagnostics &diagnostics) {
   for (const ast::Statement *s : program.file->statements) {
     if (s->kind != StatementKind::Metric || !s->value || !s->name.empty())
@@ -198,8 +137,39 @@ static void checkMetrics(const Program &program, Diagnostics &diagnostics) {
     if (callee->kind != ExprKind::Name ||
         llvm::is_contained(metrics(), callee->name))
       continue;
-    diagnostics.error(callee->loc, "'" + callee->name.str() + "' is no metric" +
-                                       suggestion(callee->name, metrics()));
+    diagnostics.error(callee->loc, "unknown metric '" + callee->name.str() +
+                                       "'" + metricHelp(callee->name));
+  }
+}
+
+/// What a metric compares is data, a choice or an equation of the model.
+static void checkMetricArguments(const Program &program,
+                                 const Elaborated &model,
+                                 Diagnostics &diagnostics) {
+  llvm::SmallVector<llvm::StringRef> names;
+  for (const auto &arrays : {model.data, model.arrays})
+    for (const Array *array : arrays)
+      names.push_back(array->name);
+  for (const Choice &choice : model.choices)
+    names.push_back(choice.target->name);
+  for (const ast::Statement *s : program.file->statements) {
+    if (s->kind != StatementKind::Metric || !s->value || !s->name.empty() ||
+        s->value->kind != ExprKind::Call)
+      continue;
+    for (const ast::Item &item : s->value->items) {
+      if (item.value->kind != ExprKind::Name)
+        continue;
+      llvm::StringRef wanted = item.value->name;
+      // A member of a family is named after it.
+      if (llvm::none_of(names, [&](llvm::StringRef name) {
+            return name.consume_front(wanted) &&
+                   (name.empty() || !llvm::isAlnum(name.front()));
+          }))
+        diagnostics.error(item.value->loc, "'" + wanted.str() +
+                                               "' is not in the model, so no "
+                                               "metric can compare it" +
+                                               suggestion(wanted, names));
+    }
   }
 }
 
@@ -299,7 +269,7 @@ static void describe(const Elaborated &model, Model &result) {
   result.refusals = model.refusals;
 }
 
-/// What inference has found, whether or not all of it agrees.
+/// The results of inference, even if they disagree.
 static void collectFacts(const Elaborated &model, Facts &facts) {
   auto add = [&](const Array &array, const Shape &axes) {
     Facts::ArrayFact &fact = facts.arrays.emplace_back();
@@ -331,9 +301,9 @@ static void collectFacts(const Elaborated &model, Facts &facts) {
           {index.loc, index.name, index.extent->textWithValue(), index.origin});
 }
 
-/// Warns of parameters that nothing uses. Those that have no size without a use
-/// are left out. `own` is a place in the spec itself: where it has replaced
-/// equations of what it includes, parameters from there may be without a use.
+/// Warns about unused parameters. Skips those that have no size without a use.
+/// `own` is a place in the spec itself: parameters of an included model may be
+/// unused because the spec replaced their equations.
 static void dropUnused(Elaborated &model, llvm::SMLoc own, bool hasReplaced,
                        Diagnostics &diagnostics) {
   std::set<const Array *> read;
@@ -376,8 +346,8 @@ static void dropUnused(Elaborated &model, llvm::SMLoc own, bool hasReplaced,
   });
 }
 
-/// A latent that is drawn in its own way, or given by an equation, at a place
-/// among the others.
+/// A latent that, at one of its places, is drawn in its own way or given by an
+/// equation.
 static void refuseInside(Elaborated &model) {
   auto refuse = [&](const std::string &refusal) {
     if (!llvm::is_contained(model.refusals, refusal))
@@ -411,11 +381,10 @@ static void refuseInside(Elaborated &model) {
     }
 }
 
-/// A search finds one length, and not one for each row of nested data: rows
-/// that end by a symbol are continued by a further one. Why others cannot be
-/// generated; empty when they can.
-static std::string findContinued(Elaborated &model,
-                                 std::vector<DataInfo> &datas) {
+/// A search finds one length, not one per row of nested data: a row that ends
+/// by a symbol is followed by another row. Adds notes to `result` about rows
+/// that cannot be generated.
+static void findContinued(Elaborated &model, Model &result) {
   auto isGiven = [&](const Extent &size) {
     return llvm::any_of(model.data, [&](const Array *data) {
       return !data->generated && llvm::is_contained(data->extents, size);
@@ -427,22 +396,24 @@ static std::string findContinued(Elaborated &model,
       bool isRow = data->generated && length && !length->parent.empty() &&
                    !isGiven(size);
       data->continued |= isRow && data->isSentence && data->numPlaces == 2;
-      if (isRow && !data->continued)
-        return "'" + data->name +
-               "' cannot be generated, since nothing gives " + length->name +
-               " for each place of " + length->parent +
-               "; write it as one sequence with a symbol between its rows, or "
-               "give other data over " +
-               length->name;
+      if (!isRow || data->continued)
+        continue;
+      result.undecoded =
+          "'" + data->name + "' cannot be generated, since nothing gives " +
+          length->name + " for each place of " + length->parent +
+          "; write it as one sequence with a symbol between its rows, or give "
+          "other data over " +
+          length->name;
+      result.undecodedAt = data->loc;
+      return;
     }
-  for (DataInfo &info : datas)
+  for (DataInfo &info : result.data)
     info.isContinued = llvm::any_of(model.data, [&](const Array *data) {
       return data->continued && data->name == info.name;
     });
-  return "";
 }
 
-/// GRAMMAR 8.15: something determines how long generated data is.
+/// GRAMMAR 8.15: something must determine the length of generated data.
 static void checkGenerated(const Elaborated &model, Diagnostics &diagnostics) {
   std::set<std::string> given;
   for (const Array *data : model.data)
@@ -481,9 +452,8 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
   Program prelude;
   prelude.source = diagnostics.addSource("prelude.fov", preludeText().str());
   prelude.file = parse(prelude.source, diagnostics);
-  std::unique_ptr<Program> program =
-      Loader(options, diagnostics)
-          .load(diagnostics.addSource(name, text.str()));
+  std::unique_ptr<Program> program = loadProgram(
+      diagnostics.addSource(name, text.str()), options, diagnostics);
   if (!program || diagnostics.numErrors() != before)
     return nullptr;
   diagnostics.joinRepeated();
@@ -510,7 +480,7 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
     bool generates = llvm::any_of(
         model->choices, [](const Choice &choice) { return !choice.latent; });
     if (decoding && generates)
-      result->undecoded = findContinued(*model, result->data);
+      findContinued(*model, *result);
     if (decoding && (!generates || !result->undecoded.empty()))
       break;
     bool isInferred = infer(*model, diagnostics);
@@ -525,6 +495,7 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
     if (decoding)
       checkGenerated(*model, diagnostics);
     if (!decoding) {
+      checkMetricArguments(*program, *model, diagnostics);
       result->name = model->name;
       describe(*model, *result);
       describeUses(*program, "", result->uses);

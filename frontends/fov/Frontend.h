@@ -1,6 +1,6 @@
 //===- Frontend.h - a spec to a module of the attn dialect ----------------===//
 //
-// The whole front end as one call, and what is known of a model besides its
+// The whole front end as one call, and its description of a model besides the
 // equations.
 //
 //===----------------------------------------------------------------------===//
@@ -19,11 +19,11 @@
 
 namespace fovea {
 
-/// What inference found, by the places of names: what an editor shows. Of a
-/// model with mistakes as much as is known.
+/// The results of inference by the places of names, for editors. For a model
+/// with errors, as much as is known.
 struct Facts {
-  /// Data, a parameter, or the first equation of a name. There is one for each
-  /// member of a family, and for each parameter of a module.
+  /// Data, a parameter, or the first equation of a name. One entry per member
+  /// of a family, and per parameter of a module.
   struct ArrayFact {
     llvm::SMLoc loc;
     std::string name;                 // `h[0]`, `cell.2.weight_ih`
@@ -43,23 +43,23 @@ struct Facts {
 struct FrontendOptions {
   /// `--set K=V`, in order; the last of a key counts.
   std::vector<std::pair<std::string, std::string>> sets;
-  /// Where `use m` looks for `m.fov`; empty: beside the spec.
+  /// The folder in which `use m` finds `m.fov`; empty: the spec's folder.
   std::string includeDir;
-  /// The text of a file that `use` names, in the place of what lies on the
-  /// disk; nothing where that counts. May be empty.
+  /// Returns the text of a file that `use` names, overriding the disk; nothing
+  /// to use the disk. May be empty.
   std::function<std::optional<std::string>(const std::string &path)> readUsed;
-  /// Is filled where it is not null.
+  /// Filled in if it is not null.
   Facts *facts = nullptr;
 };
 
 /// One parameter, under its stable path.
 struct ParameterInfo {
   std::string path; // `cell.2.weight_ih`
-  /// The extents; -1 where a vocabulary has no size yet.
+  /// The extents; -1 for a vocabulary without a size yet.
   llvm::SmallVector<int64_t> shape;
   /// The extents as text: `512`, `src.vocab`.
   std::vector<std::string> extents;
-  /// What it is for, by the def that declares it and its name in there:
+  /// Its role: the def that declares it and its name in that def:
   /// `linear:weight`, `embedding:weight`; `:v` of a model's own parameter.
   std::string role;
 };
@@ -79,7 +79,7 @@ struct DataInfo {
   unsigned numIndices = 0;
   /// Whether it has a `~`: observed in training, generated in decoding.
   bool isChosen = false;
-  /// Whether decoding is given such data, and generates a further row.
+  /// Whether decoding receives such data and generates a further row.
   bool isContinued = false;
   std::string positionOf;      // the extent of what it is a place in
   std::string vocabulary;      // the name that declares it; of tokens
@@ -92,12 +92,12 @@ struct DataInfo {
   FileLoader loader;               // what follows `from`
 };
 
-/// One `use` with trained weights, or with parameters that training leaves.
+/// One `use` with trained weights, or with parameters frozen in training.
 struct UseInfo {
   std::string prefix; // of its parameters: `lm.`; empty when it is included
   std::string from;   // the file, as the spec names it; empty: none
   bool frozen = false;
-  /// Its data that are ours, by the names there.
+  /// Its data bound to ours, by their names there.
   std::map<std::string, std::string> bindings;
 };
 
@@ -111,37 +111,38 @@ struct Model {
   std::vector<std::string> latents;
   std::vector<std::string> lengths;    // that come with the data, in file order
   std::map<std::string, int64_t> dims; // of the spec, by name
-  /// What `metric` names, `bleu(tgt)`, in file order; of what is included where
-  /// the spec itself names none.
+  /// The metrics of the spec, `bleu(tgt)`, in file order; those of included
+  /// models if the spec has none.
   std::vector<std::string> metrics;
-  /// Vocabularies that neither the spec nor `--set` gives a size: what they
-  /// have here is a guess.
+  /// Vocabularies without a size in the spec or `--set`: their size here is a
+  /// guess.
   std::vector<std::string> assumedVocabularies;
-  /// One sentence for each equation that `use` included and a later one
+  /// One sentence for each included equation that a later one
   /// replaced.
   std::vector<std::string> replacements;
-  /// Why nothing is generated although there are choices, in one sentence;
-  /// empty: there is `@decoding`, or no choice.
+  /// Why nothing is generated although there are choices, in one sentence, and
+  /// the place; empty: there is `@decoding`, or no choice.
   std::string undecoded;
-  /// One sentence for each thing of the spec that cannot be executed yet.
+  llvm::SMLoc undecodedAt;
+  /// One sentence for each part of the spec that cannot be executed yet.
   std::vector<std::string> refusals;
 };
 
-/// Reads, parses, checks and lowers the spec at `path`. Null when something is
-/// wrong with it (diagnosed). `module` is null when the spec has latent
-/// choices of a kind that cannot be executed yet.
+/// Reads, parses, checks and lowers the spec at `path`. Null on an error
+/// (diagnosed). `module` is null if the spec has latent choices that cannot be
+/// executed yet.
 std::unique_ptr<Model> compileSpec(llvm::StringRef path,
                                    const FrontendOptions &options,
                                    mlir::MLIRContext &context,
                                    Diagnostics &diagnostics);
 
-/// The same for a text; `name` is what messages call it.
+/// The same for a text; messages use `name` for it.
 std::unique_ptr<Model> compileText(llvm::StringRef text, llvm::StringRef name,
                                    const FrontendOptions &options,
                                    mlir::MLIRContext &context,
                                    Diagnostics &diagnostics);
 
-/// The text of the prelude, which is written in the language.
+/// The text of the prelude, which is written in the language itself.
 llvm::StringRef preludeText();
 
 } // namespace fovea

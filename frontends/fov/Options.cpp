@@ -28,7 +28,7 @@ ArrayRef<StringRef> fovea::fov::estimators() {
   static constexpr StringRef names[] = {
       "reinforce", "reparameterised", "enumerate",   "straight_through",
       "gumbel",    "expected",        "no_gradient", "sampled",
-      "margin",    "weight"};
+      "margin",    "weight",          "policy"};
   return names;
 }
 
@@ -65,10 +65,10 @@ std::string fovea::fov::optionMistake(StringRef block, StringRef name,
   if (!llvm::is_contained(options, name)) {
     std::string ours =
         ourWord(name, block == "train" ? WordPlace::Train : WordPlace::Decode);
-    return "'" + name.str() + "' is no option of " + block.str() +
+    return "'" + name.str() + "' is not an option of " + block.str() +
            (ours.empty() ? suggestion(name, options) : ours);
   }
-  // Words that some options have for their values.
+  // Words that are values of some options.
   static const std::map<StringRef, std::vector<StringRef>> words = {
       {"average", {"token", "example"}},
       {"optimiser",
@@ -79,6 +79,6 @@ std::string fovea::fov::optionMistake(StringRef block, StringRef name,
   std::string all;
   for (StringRef each : it->second)
     all += (all.empty() ? "" : ", ") + each.str();
-  return "'" + word.str() + "' is no value of '" + name.str() + "' (" + all +
+  return "'" + word.str() + "' is not a value of '" + name.str() + "' (" + all +
          ")" + suggestion(word, it->second);
 }

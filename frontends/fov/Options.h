@@ -10,7 +10,7 @@
 
 namespace fovea::fov {
 
-/// Functions that are no defs: tanh, dot, fold, zeros, ..
+/// Built-in functions that are not defs: tanh, dot, fold, zeros, ..
 llvm::ArrayRef<llvm::StringRef> builtinNames();
 /// The estimators of a latent, and the treatments of an observed name.
 llvm::ArrayRef<llvm::StringRef> estimators();
@@ -20,8 +20,8 @@ llvm::ArrayRef<llvm::StringRef> decodeTreatments();
 llvm::ArrayRef<llvm::StringRef> metrics();
 /// The options of `train` or `decode`.
 llvm::ArrayRef<llvm::StringRef> optionNames(llvm::StringRef block);
-/// What is wrong with the option `name` of `train` or `decode`, whose value
-/// begins with `word` (empty: with something else); empty when it is fine.
+/// Returns the error in the option `name` of `train` or `decode`, whose value
+/// begins with `word` (empty: with something else); empty if it is valid.
 std::string optionMistake(llvm::StringRef block, llvm::StringRef name,
                           llvm::StringRef word);
 

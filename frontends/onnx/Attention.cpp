@@ -1,8 +1,8 @@
 //===- Attention.cpp - Attention of opset 23 and later --------------------===//
 //
-// Scaled dot products with heads, masks, a cache in front of the keys, and soft
-// caps. The scores are an equation, which the compiler fuses with what reads
-// them; a row whose scores are all -inf attends to nothing.
+// Scaled dot products with heads, masks, a cache before the keys, and soft
+// caps. The scores are an equation, which the compiler fuses with its readers.
+// A row whose scores are all -inf attends to nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,27 +37,24 @@ static bool readHeads(Importer &importer, const Node &node, size_t input,
                       const char *attribute, Heads &heads) {
   const Value *value = node.input(input);
   int64_t count = node.integer(attribute, 0);
-  if (!value || (value->rank() != 3 && value->rank() != 4) ||
-      (value->rank() == 3 && (count < 1 || !value->shape[2].dividedBy(count))))
+  if (value->rank() == 3 && (count < 1 || !value->shape[2].dividedBy(count)))
     return importer.refuse(node, "takes queries, keys and values of 4 axes, or "
                                  "of 3 with the numbers of heads");
   heads.value = *value;
   heads.batch = value->shape[0];
   bool isSplit = value->rank() == 4;
   heads.count = isSplit ? value->shape[1] : Size(count);
-  heads.length = value->shape[isSplit ? 2 : 1];
+  heads.length = value->shape[isSplit ? 2 : 1].withoutParts();
   heads.size = isSplit ? value->shape[3] : *value->shape[2].dividedBy(count);
   return true;
 }
 
-/// What was cached, and then what is new; output `output` is both.
+/// The cached values, then the new ones; output `output` is both.
 static bool extend(Importer &importer, const Node &node, size_t past,
                    size_t output, Heads &heads) {
   const Value *before = node.input(past);
   if (!before && !node.gives(output))
     return true;
-  if (before && before->rank() != 4)
-    return importer.refuse(node, "takes a cache of 4 axes");
   const Heads own = heads;
   Size offset = before ? before->shape[2] : Size(0);
   Value old = before ? *before : Value();
@@ -84,19 +81,20 @@ static bool giveAttention(Importer &importer, const Node &node) {
       !readHeads(importer, node, 1, "kv_num_heads", keys) ||
       !readHeads(importer, node, 2, "kv_num_heads", values))
     return false;
-  if (node.numInputs() > 7 || node.integer("left_window_size", -1) >= 0 ||
+  if (node.integer("left_window_size", -1) >= 0 ||
       node.integer("right_window_size", -1) >= 0)
     return importer.refuse(node, "windows are not supported");
   const Value *past = node.input(4), *valid = node.input(6);
   Value lengths = valid ? *valid : Value();
-  Size offset = past && past->rank() == 4 ? past->shape[2] : Size(0);
+  Size offset = past ? past->shape[2] : Size(0);
   if (!extend(importer, node, 4, 1, keys) ||
       !extend(importer, node, 5, 2, values))
     return false;
   std::optional<int64_t> numQueries = queries.count.value(),
                          numKeys = keys.count.value();
   std::optional<int64_t> width = queries.size.value();
-  if (!numQueries || !numKeys || !width || *numQueries % *numKeys != 0)
+  if (!numQueries || !numKeys || !width || *numKeys < 1 ||
+      *numQueries % *numKeys != 0)
     return importer.refuse(node, fmt::format("{} heads of queries cannot share "
                                              "{} of keys",
                                              queries.count.text(),
@@ -121,9 +119,14 @@ static bool giveAttention(Importer &importer, const Node &node) {
   });
   const Value *given = node.input(3);
   Value mask = given ? *given : Value();
-  // A mask may end before the keys do; keys past it take no part.
+  // A mask may be shorter than the keys; keys past it are ignored.
   bool isShort =
       given && !mask.shape.back().is(1) && !(mask.shape.back() == keys.length);
+  Shape covered = shape;
+  if (isShort)
+    covered.back() = mask.shape.back();
+  if (given && !importer.broadcastsTo(node, mask, covered))
+    return false;
   Value masked = importer.helper(node, type, shape, [&](const Indices &i) {
     std::vector<std::string> allowed;
     if (isShort)

@@ -1,9 +1,9 @@
 //===- Control.cpp - branches that are nodes ------------------------------===//
 //
-// Of an If whose condition is known when the model is compiled, as in files
-// that are for several rates of sound, one branch is there. Of any other both
-// are equations, of which the outputs take the one or the other: nothing in a
-// branch has effects.
+// If the condition of an If is known at compile time, as in files for
+// several sample rates, only one branch is imported. Otherwise both
+// are equations, and the outputs select one: branches have no side
+// effects.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,12 +14,11 @@
 
 using namespace fovea::onnx;
 
-/// The outputs of a branch, in their order. False where it is refused.
+/// The outputs of a branch, in order. Returns false if it is refused.
 static bool runBranch(Importer &importer, const Node &node,
                       const std::string &name, std::vector<Value> &outputs) {
   const schema::AttributeProto *branch = node.attribute(name);
-  if (!branch ||
-      branch->g().output_size() != static_cast<int>(node.numOutputs()))
+  if (branch->g().output_size() != static_cast<int>(node.numOutputs()))
     return importer.refuse(node, "needs a '" + name + "' with its outputs");
   if (!importer.runBranch(branch->g()))
     return false;
@@ -34,13 +33,10 @@ static bool runBranch(Importer &importer, const Node &node,
 }
 
 static bool importIf(Importer &importer, const Node &node) {
-  const Value *condition = node.input(0);
-  if (!condition || !productOf(condition->shape).is(1))
-    return importer.refuse(node, "needs a condition of one element");
-  const Value chosen = *condition;
+  const Value chosen = node.at(0);
   std::vector<Value> then, otherwise;
   std::optional<int64_t> known;
-  if (chosen.known && chosen.kind() != Kind::Real)
+  if (chosen.known)
     known = chosen.known->whole.front().value();
   if (known) {
     if (!runBranch(importer, node, *known ? "then_branch" : "else_branch",

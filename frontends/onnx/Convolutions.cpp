@@ -1,12 +1,13 @@
 //===- Convolutions.cpp - windows over places -----------------------------===//
 //
-// Convolutions and pools over any number of axes. What a window covers outside
-// of the input is 0, or takes no part.
+// Convolutions and pools over any number of axes. The part of a window outside
+// the input is 0, or excluded.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontends/onnx/Importer.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 using namespace fovea::onnx;
@@ -19,7 +20,7 @@ struct Window {
   Shape output; // of these axes
 
   size_t rank() const { return sizes.size(); }
-  /// Where the element `k` of the window at `i` stands along an axis.
+  /// The position of element `k` of the window at `i` along an axis.
   std::string place(size_t axis, const std::string &i,
                     const std::string &k) const {
     std::string text =
@@ -31,11 +32,29 @@ struct Window {
     return before[axis] == 0 ? text
                              : fmt::format("{} - {}", text, before[axis]);
   }
-  /// Whether it can stand outside.
+  /// Returns whether it can be outside.
   bool leaves(size_t axis) const { return before[axis] > 0 || after[axis] > 0; }
 };
 
 } // namespace
+
+/// The numbers of an attribute, one for each of `count` axes or ends of axes.
+static bool readPerAxis(Importer &importer, const Node &node, const char *name,
+                        size_t count, int64_t least, int64_t otherwise,
+                        std::vector<int64_t> &numbers) {
+  numbers = node.integers(name);
+  if (numbers.empty())
+    numbers.assign(count, otherwise);
+  if (numbers.size() != count)
+    return importer.refuse(node, fmt::format("'{}' has {} numbers for {} axes",
+                                             name, numbers.size(), count));
+  for (int64_t number : numbers)
+    if (number < least)
+      return importer.refuse(node, fmt::format("'{}' has the value {}, and the "
+                                               "least is {}",
+                                               name, number, least));
+  return true;
+}
 
 static bool readWindow(Importer &importer, const Node &node, const Value &x,
                        std::vector<int64_t> sizes, Window &window) {
@@ -44,23 +63,21 @@ static bool readWindow(Importer &importer, const Node &node, const Value &x,
                            "has a window of " + std::to_string(sizes.size()) +
                                " axes for a value of " + shapeText(x.shape));
   size_t rank = sizes.size();
-  auto read = [&](const char *name, int64_t otherwise, size_t count) {
-    std::vector<int64_t> numbers = node.integers(name);
-    numbers.resize(count, otherwise);
-    return numbers;
-  };
   window.sizes = std::move(sizes);
-  window.strides = read("strides", 1, rank);
-  window.dilations = read("dilations", 1, rank);
-  std::vector<int64_t> pads = read("pads", 0, 2 * rank);
+  std::vector<int64_t> pads;
+  if (!readPerAxis(importer, node, "strides", rank, 1, 1, window.strides) ||
+      !readPerAxis(importer, node, "dilations", rank, 1, 1, window.dilations) ||
+      !readPerAxis(importer, node, "pads", 2 * rank, 0, 0, pads))
+    return false;
   std::string automatic = node.text("auto_pad", "NOTSET");
   bool roundsUp = node.integer("ceil_mode", 0) != 0;
   for (size_t i = 0; i < rank; ++i) {
     const Size &extent = x.shape[i + 2];
     int64_t stride = window.strides[i];
+    if (window.sizes[i] < 1 || window.sizes[i] > INT32_MAX)
+      return importer.refuse(
+          node, fmt::format("has a window of {} places", window.sizes[i]));
     int64_t span = (window.sizes[i] - 1) * window.dilations[i] + 1;
-    if (stride < 1 || span < 1)
-      return importer.refuse(node, "has a stride or a window below 1");
     int64_t before = pads[i], after = pads[rank + i];
     if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
       std::optional<int64_t> length = extent.value();
@@ -80,12 +97,10 @@ static bool readWindow(Importer &importer, const Node &node, const Value &x,
     if (roundsUp)
       room = room + Size(stride - 1);
     Size count = room.floorDividedBy(stride) + Size(1);
-    // A last window has to begin inside.
+    // The last window must begin inside.
     if (std::optional<int64_t> length = extent.value(); roundsUp && length)
-      while (*count.value() > 1 &&
-             (*count.value() - 1) * stride >= *length + before)
-        count = count - Size(1);
-    // What the last window may cover past the end.
+      count = std::min(*count.value(), (*length + before - 1) / stride + 1);
+    // How far the last window may extend past the end.
     window.after.push_back(roundsUp ? after + stride : after);
     window.output.push_back(count);
   }
@@ -137,7 +152,7 @@ static std::string reduced(const std::string &reducer, const Covered &covered,
   return fmt::format("{}[{}]({})", reducer, over, what);
 }
 
-/// Windows of fewer places are read where they are.
+/// Windows of fewer places are read in place.
 static constexpr int64_t leastFrame = 8;
 
 static bool giveConvolution(Importer &importer, const Node &node) {
@@ -145,21 +160,20 @@ static bool giveConvolution(Importer &importer, const Node &node) {
   const Value *bias = node.input(2);
   int64_t groups = node.integer("group", 1);
   std::optional<int64_t> outputs = w.shape[0].value(),
-                         inputs = w.shape.size() > 1 ? w.shape[1].value()
-                                                     : std::nullopt;
+                         inputs = w.shape[1].value();
   if (!outputs || !inputs || groups < 1 || *outputs % groups != 0 ||
-      !x.shape[1].is(*inputs * groups))
-    return importer.refuse(
-        node, "'" + x.name + "' " + shapeText(x.shape) + " and '" + w.name +
-                  "' " + shapeText(w.shape) + " do not fit together");
+      !(x.shape[1] == w.shape[1] * Size(groups)))
+    return importer.refuse(node, "'" + x.name + "' " + shapeText(x.shape) +
+                                     " and '" + w.name + "' " +
+                                     shapeText(w.shape) + " do not match");
   Window window;
   if (!readWindow(importer, node, x, sizesOf(w), window))
     return false;
   Shape shape = {x.shape[0], w.shape[0]};
   shape.insert(shape.end(), window.output.begin(), window.output.end());
   int64_t perGroup = *outputs / groups;
-  // A window of one channel is a row of its own: a transform of frames of sound
-  // is a product of these.
+  // A window of one channel is a separate row: a transform of sound frames is a
+  // product of these.
   bool isFramed = *inputs == 1 && groups == 1 && window.rank() == 1 &&
                   !x.array.empty() && window.sizes[0] >= leastFrame;
   if (isFramed) {
@@ -195,7 +209,7 @@ static bool giveConvolution(Importer &importer, const Node &node) {
     for (size_t i = 0; i < window.rank(); ++i)
       weight.push_back(window.sizes[i] > 1 ? fmt::format("k{}", i + 1) : "0");
     std::string element = importer.read(x, place);
-    // A read that is 0 outside has no condition, and the sum is a product.
+    // A read that is 0 outside has no condition, so the sum is a product.
     if (!covered.inside.empty() && !x.array.empty()) {
       element = "(" + element + " ?? 0.0)";
       covered.inside.clear();
@@ -206,30 +220,35 @@ static bool giveConvolution(Importer &importer, const Node &node) {
   });
 }
 
-/// Each element of the input adds to a window of the output: what comes to one
-/// is where the division by the stride leaves nothing.
+/// Each input element adds to a window of the output: it contributes where the
+/// division by the stride has no remainder.
 static bool giveTransposed(Importer &importer, const Node &node) {
   const Value x = node.at(0), w = node.at(1);
   const Value *bias = node.input(2);
   int64_t groups = node.integer("group", 1);
   std::optional<int64_t> inputs = w.shape[0].value();
-  if (w.rank() != x.rank() || x.rank() < 3 || !inputs || groups < 1 ||
-      !x.shape[1].is(*inputs) || *inputs % groups != 0)
-    return importer.refuse(
-        node, "'" + x.name + "' " + shapeText(x.shape) + " and '" + w.name +
-                  "' " + shapeText(w.shape) + " do not fit together");
+  if (!inputs || groups < 1 || !x.shape[1].is(*inputs) || *inputs % groups != 0)
+    return importer.refuse(node, "'" + x.name + "' " + shapeText(x.shape) +
+                                     " and '" + w.name + "' " +
+                                     shapeText(w.shape) + " do not match");
   std::vector<int64_t> sizes = sizesOf(w);
   size_t rank = sizes.size();
-  auto read = [&](const char *name, int64_t otherwise, size_t count) {
-    std::vector<int64_t> numbers = node.integers(name);
-    numbers.resize(count, otherwise);
-    return numbers;
-  };
-  std::vector<int64_t> strides = read("strides", 1, rank),
-                       dilations = read("dilations", 1, rank),
-                       pads = read("pads", 0, 2 * rank),
-                       more = read("output_padding", 0, rank),
-                       wanted = node.integers("output_shape");
+  std::vector<int64_t> strides, dilations, pads, more,
+      wanted = node.integers("output_shape");
+  if (!readPerAxis(importer, node, "strides", rank, 1, 1, strides) ||
+      !readPerAxis(importer, node, "dilations", rank, 1, 1, dilations) ||
+      !readPerAxis(importer, node, "pads", 2 * rank, 0, 0, pads) ||
+      !readPerAxis(importer, node, "output_padding", rank, 0, 0, more))
+    return false;
+  // Some files include the batch and channel axes.
+  if (!wanted.empty() && wanted.size() != rank && wanted.size() != rank + 2)
+    return importer.refuse(node, fmt::format("'output_shape' has {} numbers "
+                                             "for {} axes",
+                                             wanted.size(), rank));
+  for (int64_t size : sizes)
+    if (size < 1 || size > INT32_MAX)
+      return importer.refuse(node,
+                             fmt::format("has a window of {} places", size));
   std::string automatic = node.text("auto_pad", "NOTSET");
   Size perGroup = w.shape[1];
   Shape shape = {x.shape[0], perGroup * Size(groups)};
@@ -311,7 +330,7 @@ static bool givePool(Importer &importer, const Node &node) {
     }
     if (!countsPads)
       return reduced("mean", covered, element);
-    // Places of the padding count; those past it do not.
+    // Padding counts; places past it do not.
     Covered padded = covered;
     padded.inside.clear();
     std::vector<int64_t> pads = node.integers("pads");
@@ -325,12 +344,12 @@ static bool givePool(Importer &importer, const Node &node) {
                           ? ""
                           : fmt::format("if {} then 1.0 else 0.0",
                                         joined(padded.inside, " and "));
-    int64_t all = 1;
+    double all = 1;
     for (int64_t size : window.sizes)
-      all *= size;
+      all *= static_cast<double>(size);
     std::string count =
         one.empty() || padded.binders.empty()
-            ? literal(static_cast<double>(all))
+            ? literal(all)
             : fmt::format("sum[{}]({})", joined(padded.binders, ", "), one);
     return reduced("sum", covered, element) + " / " + count;
   });
@@ -339,8 +358,6 @@ static bool givePool(Importer &importer, const Node &node) {
 static bool giveGlobal(Importer &importer, const Node &node) {
   const Value x = node.at(0);
   Shape shape(x.rank(), Size(1));
-  if (x.rank() < 3)
-    return importer.refuse(node, "takes 3 axes or more");
   shape[0] = x.shape[0];
   shape[1] = x.shape[1];
   return importer.give(node, 0, x.type, shape, [&](const Indices &indices) {

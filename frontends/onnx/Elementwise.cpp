@@ -1,7 +1,7 @@
 //===- Elementwise.cpp - operators of one element -------------------------===//
 //
-// What an element of the output is, given those of the inputs at its place;
-// axes are broadcast.
+// An element of the output as a function of the inputs at its place; axes are
+// broadcast.
 //
 //===----------------------------------------------------------------------===//
 
@@ -100,14 +100,12 @@ static std::string unary(const Node &node, const std::string &a) {
 
 static bool giveUnary(Importer &importer, const Node &node) {
   const Value x = node.at(0);
-  if (x.kind() != Kind::Real && node.op() != "Relu")
-    return importer.refuse(node, "takes real numbers");
   return importer.give(node, 0, x.type, x.shape, [&](const Indices &indices) {
     return unary(node, importer.read(x, indices));
   });
 }
 
-/// Those that keep the kind of their input.
+/// Operators that keep the kind of their input.
 static bool giveKept(Importer &importer, const Node &node) {
   const Value x = node.at(0);
   return importer.give(node, 0, x.type, x.shape, [&](const Indices &indices) {
@@ -149,7 +147,7 @@ static bool giveTest(Importer &importer, const Node &node) {
 // Two inputs, or any number
 //===----------------------------------------------------------------------===//
 
-/// Of whole numbers, towards 0; by 0 it is 0.
+/// Integer division rounds towards 0; division by 0 gives 0.
 static std::string quotient(const std::string &a, const std::string &b,
                             bool isNatural) {
   if (isNatural)
@@ -221,7 +219,7 @@ static bool givePower(Importer &importer, const Node &node) {
            std::string base = importer.alignedAs(x, indices, Kind::Real);
            std::string exponent = importer.readAligned(y, indices);
            std::string power = base + " ^ " + exponent;
-           // A power of whole numbers is rounded to the next one.
+           // An integer power is rounded to the nearest integer.
            return x.kind() == Kind::Int ? "int(round(" + power + "))" : power;
          });
 }
@@ -259,14 +257,17 @@ static bool giveClip(Importer &importer, const Node &node) {
   const Value x = node.at(0);
   // Before version 11 the bounds are attributes.
   const Value *low = node.input(1), *high = node.input(2);
+  auto bound = [&](const Value &value) {
+    return importer.read(value, Indices(value.rank(), "0"));
+  };
   return importer.give(node, 0, x.type, x.shape, [&](const Indices &indices) {
     std::string text = importer.read(x, indices);
     if (low)
-      text = "max(" + text + ", " + importer.readAligned(*low, indices) + ")";
+      text = "max(" + text + ", " + bound(*low) + ")";
     else if (node.attribute("min"))
       text = "max(" + text + ", " + literal(node.real("min", 0)) + ")";
     if (high)
-      text = "min(" + text + ", " + importer.readAligned(*high, indices) + ")";
+      text = "min(" + text + ", " + bound(*high) + ")";
     else if (node.attribute("max"))
       text = "min(" + text + ", " + literal(node.real("max", 0)) + ")";
     return text;
@@ -287,7 +288,7 @@ static bool giveCast(Importer &importer, const Node &node) {
   });
 }
 
-/// Noise that training alone has: the input, and what is kept: all of it.
+/// Training-only noise: returns the input and a mask that keeps all of it.
 static bool giveDropout(Importer &importer, const Node &node) {
   const Value x = node.at(0);
   if (const Value *training = node.input(2)) {
@@ -308,7 +309,36 @@ static bool giveDropout(Importer &importer, const Node &node) {
   });
 }
 
-/// Shifts and logic of bits, bit by bit.
+/// Bits shifted out are lost, whatever the shift.
+static bool giveShift(Importer &importer, const Node &node,
+                      const Shape &shape) {
+  const Value x = node.at(0), y = node.at(1);
+  bool isLeft = node.text("direction", "LEFT") == "LEFT";
+  int bits = x.type == 2 || x.type == 3    ? 8
+             : x.type == 4 || x.type == 5  ? 16
+             : x.type == 6 || x.type == 12 ? 32
+                                           : 64;
+  return importer.give(node, 0, x.type, shape, [&](const Indices &indices) {
+    std::string a = importer.readAligned(x, indices);
+    std::string by = importer.readAligned(y, indices);
+    std::string power =
+        fmt::format("int(round(2.0 ^ max(0, min({}, {}))))", by, bits - 1);
+    std::string left = fmt::format("({} * {})", a, power);
+    if (bits < 64 && isUnsigned(x.type))
+      left = fmt::format("{} mod {}", left, int64_t(1) << bits);
+    else if (bits < 64)
+      left =
+          fmt::format("({} + {}) mod {} - {}", left, int64_t(1) << (bits - 1),
+                      int64_t(1) << bits, int64_t(1) << (bits - 1));
+    std::string none = isLeft || isUnsigned(x.type)
+                           ? "0"
+                           : fmt::format("(if {} < 0 then -1 else 0)", a);
+    return fmt::format("if 0 <= {0} and {0} < {1} then {2} else {3}", by, bits,
+                       isLeft ? left : a + " // " + power, none);
+  });
+}
+
+/// Bitwise logic, bit by bit.
 static bool giveBitwise(Importer &importer, const Node &node) {
   const Value x = node.at(0);
   std::string op = node.op();
@@ -327,20 +357,9 @@ static bool giveBitwise(Importer &importer, const Node &node) {
   std::optional<Shape> shape = importer.broadcast(node, {&x, &y});
   if (!shape)
     return false;
-  if (op == "BitShift") {
-    bool isLeft = node.text("direction", "LEFT") == "LEFT";
-    std::string wrap = x.type == 2    ? " mod 256"
-                       : x.type == 4  ? " mod 65536"
-                       : x.type == 12 ? " mod 4294967296"
-                                      : "";
-    return importer.give(node, 0, x.type, *shape, [&](const Indices &indices) {
-      std::string a = importer.readAligned(x, indices);
-      std::string power =
-          "int(round(2.0 ^ " + importer.readAligned(y, indices) + "))";
-      return isLeft ? "(" + a + " * " + power + ")" + wrap : a + " // " + power;
-    });
-  }
-  // A sum over bits; of a negative number they are those of its complement.
+  if (op == "BitShift")
+    return giveShift(importer, node, *shape);
+  // A sum over bits; for a negative number, those of its complement.
   int bits = x.type == 2 || x.type == 3   ? 8
              : x.type == 4 || x.type == 5 ? 16
                                           : 32;

@@ -1,14 +1,14 @@
 //===- Equations.cpp - how equations read and give values -----------------===//
 //
-// An element of a value as text, whether it is computed, a parameter or known,
-// and the equations that give others.
+// The text of a value's element, whether it is computed, a parameter or known,
+// and the equations for others.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontends/onnx/Importer.h"
-#include "frontends/onnx/Tensors.h"
 #include "frontends/onnx/onnx.pb.h"
 
+#include <cassert>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ std::string fovea::onnx::joined(const std::vector<std::string> &parts,
 std::string fovea::onnx::literal(double number) {
   if (std::isinf(number))
     return number > 0 ? "inf" : "(-inf)";
-  // The language has no name for what is no number.
+  // The language has no literal for NaN.
   if (std::isnan(number))
     return "(inf - inf)";
   std::string text = fmt::format("{:.17g}", std::fabs(number));
@@ -73,14 +73,14 @@ const Value *Importer::find(const std::string &name) const {
   return found == values.end() ? nullptr : &found->second;
 }
 
-/// Its elements become a parameter of the spec, where they are first read.
+/// Its elements become a parameter of the spec at their first read.
 std::string Importer::parameterOf(const Value &value) {
   const void *key = value.stored ? static_cast<const void *>(value.stored)
                                  : value.known.get();
   std::string &name = parameters[key];
   if (!name.empty())
     return name;
-  // No other contents may come to lie where these did.
+  // Their memory must not be reused.
   kept.push_back(value.known);
   name = nameFor(value.name.empty() ? "constant" : value.name);
   runtime::Tensor &tensor = model.weights.tensors[name];
@@ -91,7 +91,7 @@ std::string Importer::parameterOf(const Value &value) {
     shape.push_back(size.value().value_or(1));
   }
   if (value.stored) {
-    Status status = readTensor(*value.stored, path, tensor);
+    Status status = reader.read(*value.stored, tensor);
     if (status.failed())
       fail(status.text());
   } else if (value.kind() == Kind::Real) {
@@ -107,8 +107,9 @@ std::string Importer::parameterOf(const Value &value) {
   return name;
 }
 
-/// Of what is known: a number, a choice among a few, or a parameter.
-std::string Importer::readKnown(const Value &value, const Indices &indices) {
+/// The text of a known value: a number, a choice among a few, or a parameter.
+std::string Importer::readKnown(const Value &value, const Indices &indices,
+                                bool orZero) {
   auto element = [&](size_t i) {
     if (value.kind() == Kind::Real)
       return literal(value.known->reals[i]);
@@ -128,7 +129,7 @@ std::string Importer::readKnown(const Value &value, const Indices &indices) {
       hasLengths |=
           value.kind() != Kind::Real && !value.known->whole[i].value();
     }
-    // Of what has no elements nothing is read; who declares it says so.
+    // A value without elements is never read; its declaration reports it.
     if (count == 0)
       return converted("0", Kind::Int, value.kind());
     if (isEqual)
@@ -143,21 +144,79 @@ std::string Importer::readKnown(const Value &value, const Indices &indices) {
     }
   }
   std::string text = parameterOf(value) + "[" + joined(indices, ", ") + "]";
-  return converted(text, Kind::Real, value.kind());
+  return converted(orZero ? "(" + text + " ?? 0.0)" : text, Kind::Real,
+                   value.kind());
 }
 
-std::string Importer::read(const Value &value, const Indices &indices) {
+std::string Importer::read(const Value &value, const Indices &indices,
+                           bool orZero) {
   if (value.array.empty())
-    return readKnown(value, indices);
+    return readKnown(value, indices, orZero);
   Indices all;
   for (size_t i = 0; i < value.depth; ++i)
     all.push_back(loops[i].index);
-  all.insert(all.end(), indices.begin(), indices.end());
-  return all.empty() ? value.array
-                     : value.array + "[" + joined(all, ", ") + "]";
+  bool isExact = true;
+  Indices places = storedPlaces(indices, value.shape, isExact);
+  all.insert(all.end(), places.begin(), places.end());
+  std::string text =
+      all.empty() ? value.array : value.array + "[" + joined(all, ", ") + "]";
+  if (isExact && !orZero)
+    return text;
+  const char *zero = value.kind() == Kind::Real  ? "0.0"
+                     : value.kind() == Kind::Int ? "0"
+                                                 : "false";
+  return "(" + text + " ?? " + zero + ")";
+}
+
+Indices Importer::storedPlaces(const Indices &indices, const Shape &shape,
+                               bool &isExact) const {
+  Indices places;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const std::vector<Size> &parts = shape[i].parts();
+    auto known = mergedIndices.find(indices[i]);
+    if (parts.empty()) {
+      places.push_back(indices[i]);
+    } else if (known != mergedIndices.end() &&
+               known->second.size() == parts.size() &&
+               flatIndex(known->second, parts) == indices[i]) {
+      places.insert(places.end(), known->second.begin(), known->second.end());
+    } else if (indices[i] == "0") {
+      places.insert(places.end(), parts.size(), "0");
+    } else {
+      isExact = false;
+      for (size_t k = 0; k < parts.size(); ++k) {
+        Size stride = productOf(parts, k + 1);
+        std::string place = indices[i];
+        if (!stride.is(1))
+          place = fmt::format("(({}) // {})", place, stride.text());
+        if (k > 0)
+          place = fmt::format("(({}) mod {})", place, parts[k].text());
+        places.push_back(place);
+      }
+    }
+  }
+  return places;
+}
+
+Indices Importer::mergedPlaces(const Indices &places, const Shape &shape) {
+  Indices indices;
+  size_t next = 0;
+  for (const Size &size : shape) {
+    if (size.parts().empty()) {
+      indices.push_back(places[next++]);
+      continue;
+    }
+    auto first = places.begin() + static_cast<int64_t>(next);
+    next += size.parts().size();
+    Indices own(first, places.begin() + static_cast<int64_t>(next));
+    indices.push_back(flatIndex(own, size.parts()));
+    mergedIndices[indices.back()] = own;
+  }
+  return indices;
 }
 
 std::string Importer::readAligned(const Value &value, const Indices &indices) {
+  assert(value.rank() <= indices.size() && "it is not broadcast to these");
   Indices own;
   size_t skipped = indices.size() - value.rank();
   for (size_t i = 0; i < value.rank(); ++i)
@@ -184,10 +243,12 @@ std::string Importer::leftOf(const Value &value, Indices &indices) {
   std::vector<std::string> places;
   for (const Loop &loop : loops)
     places.push_back(loop.index + " < " + loop.count.text());
-  for (size_t i = 0; i < value.rank(); ++i) {
+  Shape axes = storedAxes(value.shape);
+  for (size_t i = 0; i < axes.size(); ++i) {
     indices.push_back("i" + std::to_string(i));
-    places.push_back(indices.back() + " < " + value.shape[i].text());
+    places.push_back(indices.back() + " < " + axes[i].text());
   }
+  indices = mergedPlaces(indices, value.shape);
   return places.empty() ? value.array
                         : value.array + "[" + joined(places, ", ") + "]";
 }
@@ -200,14 +261,15 @@ Value Importer::declare(const Node &node, const std::string &hint,
   value.name = hint;
   value.array = nameFor(hint);
   value.depth = static_cast<unsigned>(loops.size());
-  for (const Size &size : shape)
-    if (size.value().value_or(1) < 1)
-      refuse(node, "'" + hint + "' has the shape " + shapeText(shape) +
-                       ", and there are no arrays without elements");
+  if (std::string fault = faultOf(hint, shape); !fault.empty())
+    refuse(node, fault);
   return value;
 }
 
 void Importer::define(const Value &value, const Body &body) {
+  // A refused body may lack some of its inputs.
+  if (!error.empty())
+    return;
   Indices indices;
   std::string left = leftOf(value, indices);
   equations += left + " = " + body(indices) + "\n";
@@ -223,7 +285,17 @@ bool Importer::give(const Node &node, size_t output, ElementType type,
     return true;
   if (!kindOf(type))
     return refuse(node, "gives " + typeName(type) + ", which is not supported");
-  Value value = declare(node, outputName(node, output), type, shape);
+  // Exporters slice shapes, and concatenate nothing: nothing is known then.
+  if (productOf(shape).is(0)) {
+    giveKnown(node, output, type, shape, {});
+    return error.empty();
+  }
+  Shape stored = shape;
+  // The model's outputs have the axes of the file.
+  if (loops.empty() && outputs.count(outputName(node, output)) != 0)
+    for (Size &size : stored)
+      size = size.withoutParts();
+  Value value = declare(node, outputName(node, output), type, stored);
   define(value, body);
   values[outputName(node, output)] = value;
   return error.empty();
@@ -241,6 +313,13 @@ Value Importer::helper(const Node &node, ElementType type, const Shape &shape,
 
 void Importer::giveKnown(const Node &node, size_t output, ElementType type,
                          const Shape &shape, Contents contents) {
+  if (!node.gives(output))
+    return;
+  for (const Size &size : contents.whole)
+    if (size.isTooLarge()) {
+      refuse(node, "gives a number that 64 bits do not hold");
+      return;
+    }
   Value value;
   value.type = type;
   value.shape = shape;

@@ -1,8 +1,8 @@
 //===- Fold.cpp - what is known when a model is compiled ------------------===//
 //
-// Exporters compute shapes by nodes: Shape, Gather, Concat, Reshape. Their
-// numbers, which may be lengths, are computed here, so that what reads them
-// has a shape. What is not here is computed when the model runs.
+// Exporters compute shapes with nodes: Shape, Gather, Concat, Reshape. Folds
+// their numbers, which may be lengths, so that their readers have shapes. All
+// other nodes are computed at run time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,10 +14,10 @@
 
 using namespace fovea::onnx;
 
-/// More elements than that are no shape arithmetic.
+/// Larger tensors are not shape arithmetic.
 static constexpr int64_t mostElements = 4096;
 
-/// The number of elements of a shape, where it is known and small.
+/// The number of elements of a shape, if it is known and small.
 static std::optional<size_t> countOf(const Shape &shape) {
   std::optional<int64_t> count = productOf(shape).value();
   if (!count || *count < 0 || *count > mostElements)
@@ -25,7 +25,7 @@ static std::optional<size_t> countOf(const Shape &shape) {
   return static_cast<size_t>(*count);
 }
 
-/// The indices of element `flat` of a shape of numbers.
+/// The indices of element `flat` of a constant shape.
 static std::vector<int64_t> placeOf(size_t flat, const Shape &shape) {
   std::vector<int64_t> place(shape.size());
   for (size_t i = shape.size(); i-- > 0;) {
@@ -110,7 +110,7 @@ static bool foldConcat(Importer &importer, const Node &node) {
   return true;
 }
 
-/// Slices along one axis, as version 10 and later have them.
+/// Slices along one axis, as from version 10 on.
 static bool foldSlice(Importer &importer, const Node &node) {
   const Value x = node.at(0);
   if (x.rank() == 0 || node.numInputs() < 3)
@@ -131,17 +131,15 @@ static bool foldSlice(Importer &importer, const Node &node) {
     return false;
   size_t axis = *given < 0 ? *given + rank : *given;
   int64_t extent = *x.shape[axis].value();
-  // Backward it may begin at the last place, and end before the first one.
+  // A backward slice may begin at the last place, and end before the first one.
   int64_t lowest = *step < 0 ? -1 : 0,
           highest = *step < 0 ? extent - 1 : extent;
   auto clamped = [&](int64_t place) {
     return std::clamp(place < 0 ? place + extent : place, lowest, highest);
   };
   int64_t first = clamped(*begin), last = clamped(*end);
-  int64_t size = std::abs(*step);
-  int64_t count = ((*step < 0 ? first - last : last - first) + size - 1) / size;
-  if (count <= 0)
-    return false;
+  int64_t span = *step < 0 ? first - last : last - first;
+  int64_t count = span <= 0 ? 0 : (span - 1) / std::abs(*step) + 1;
   Shape shape = x.shape;
   shape[axis] = Size(count);
   return pick(importer, node, x, shape, [&](std::vector<int64_t> place) {
@@ -191,6 +189,9 @@ static bool foldReshape(Importer &importer, const Node &node) {
     shape.assign(added, Size(1));
   } else if (node.op() == "Reshape") {
     int64_t others = 1;
+    if (std::count(node.at(1).known->whole.begin(),
+                   node.at(1).known->whole.end(), Size(-1)) > 1)
+      return false;
     for (const Size &size : node.at(1).known->whole) {
       if (size.value().value_or(0) < -1 || size.value().value_or(0) == 0)
         return false;
@@ -256,7 +257,7 @@ static std::optional<Size> wholeBinary(const std::string &op, const Size &a,
     if (std::optional<Size> exact = b.is(0) ? std::nullopt : a.dividedBy(b))
       return exact;
     if (x && y && *y != 0)
-      return Size(*x / *y);
+      return *y == -1 ? Size(0) - a : Size(*x / *y);
     return y && *y > 0 ? std::optional<Size>(a.floorDividedBy(*y))
                        : std::nullopt;
   }
@@ -267,8 +268,12 @@ static std::optional<Size> wholeBinary(const std::string &op, const Size &a,
     return op == "Equal" && ((x && *x < 1) || (y && *y < 1))
                ? std::optional<Size>(0)
                : std::nullopt;
-  if (op == "Mod")
-    return *y == 0 ? std::nullopt : std::optional<Size>(((*x % *y) + *y) % *y);
+  if (op == "Mod") {
+    if (*y == 0)
+      return std::nullopt;
+    int64_t rest = *y == -1 ? 0 : *x % *y;
+    return Size(rest != 0 && (rest < 0) != (*y < 0) ? rest + *y : rest);
+  }
   if (op == "Max" || op == "Min")
     return Size(op == "Max" ? std::max(*x, *y) : std::min(*x, *y));
   bool holds = op == "Equal"         ? *x == *y
@@ -301,7 +306,7 @@ static bool foldBinary(Importer &importer, const Node &node) {
                 op == "LessOrEqual" || op == "GreaterOrEqual" || op == "And" ||
                 op == "Or";
   if (y.kind() != x.kind() || (isReal && (isTest || op == "Mod")) ||
-      (!isReal && op == "Pow"))
+      (!isReal && op == "Pow") || node.integer("fmod", 0) != 0)
     return false;
   std::optional<Shape> shape = importer.broadcast(node, {&x, &y});
   std::optional<size_t> count = shape ? countOf(*shape) : std::nullopt;
@@ -389,10 +394,15 @@ static bool foldRange(Importer &importer, const Node &node) {
   std::optional<int64_t> begin = from.known->whole[0].value(),
                          end = node.at(1).known->whole[0].value(),
                          step = node.at(2).known->whole[0].value();
-  if (!begin || !end || !step || *step == 0)
+  if (!begin || !end || !step || *step == 0 || *step == INT64_MIN)
     return false;
-  int64_t count = (*end - *begin + *step - (*step > 0 ? 1 : -1)) / *step;
-  if (count < 1 || count > mostElements)
+  std::optional<int64_t> span =
+      (*step > 0 ? Size(*end) - Size(*begin) : Size(*begin) - Size(*end))
+          .value();
+  if (!span)
+    return false;
+  int64_t count = *span <= 0 ? 0 : (*span - 1) / std::abs(*step) + 1;
+  if (count > mostElements)
     return false;
   Contents contents;
   for (int64_t i = 0; i < count; ++i)
@@ -401,7 +411,7 @@ static bool foldRange(Importer &importer, const Node &node) {
   return true;
 }
 
-/// Shape and Size need the shape of their input alone.
+/// Shape and Size need only the shape of their input.
 static bool foldShape(Importer &importer, const Node &node) {
   const Value &x = node.at(0);
   if (node.op() == "Size") {
@@ -463,10 +473,8 @@ bool fovea::onnx::fold(Importer &importer, const Node &node) {
     const Value *input = node.input(i);
     if (input && (!input->known || !countOf(input->shape)))
       return false;
-    if (!input && (i == 0 || op == "Range"))
+    if (!input && i == 0)
       return false;
-    if (input && *countOf(input->shape) == 0)
-      return op == "Concat" && foldConcat(importer, node);
   }
   using Folder = bool (*)(Importer &, const Node &);
   static const std::map<std::string, Folder> folders = {

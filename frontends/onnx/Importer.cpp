@@ -1,26 +1,26 @@
 //===- Importer.cpp - nodes to equations ----------------------------------===//
 //
-// Reads a file, declares what it is given, and lets each node that is not known
-// when the model is compiled write its equation (Equations.cpp). What an
-// operator means is in the files beside this one.
+// Reads a file, declares its inputs, and lets each node that cannot be folded
+// write its equation (Equations.cpp). The files beside this one define the
+// operators.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontends/onnx/Importer.h"
-#include "frontends/onnx/Tensors.h"
 #include "frontends/onnx/onnx.pb.h"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <google/protobuf/stubs/logging.h>
 #include <sstream>
 
 using namespace fovea;
 using namespace fovea::onnx;
 using runtime::Status;
 
-/// Words that no equation may be called, and those of functions and modules,
-/// which it would hide.
+/// Reserved words, which no equation may have as its name, and functions and
+/// modules, which it would hide.
 static const char *const words[] = {"model",
                                     "dim",
                                     "const",
@@ -139,14 +139,18 @@ static constexpr const char *arctangent =
     "9.0))))\n"
     "}\n";
 
-/// The largest tensor whose elements are looked at when a model is compiled.
+/// The largest tensor whose elements are examined at compile time.
 static constexpr int64_t mostKnown = 4096;
+
+/// The largest array of any kind. Products of two extents fit 64 bits.
+static constexpr int64_t largestArray = int64_t(1) << 40;
 
 const Handlers &fovea::onnx::handlers() {
   static const Handlers all = [] {
     Handlers result;
     addElementwise(result);
     addViews(result);
+    addMade(result);
     addIndexing(result);
     addReductions(result);
     addNormalisations(result);
@@ -157,6 +161,9 @@ const Handlers &fovea::onnx::handlers() {
     addLoops(result);
     addResize(result);
     addRecurrent(result);
+    assert(std::all_of(result.begin(), result.end(), [](const auto &entry) {
+      return hasSchema(entry.first);
+    }));
     return result;
   }();
   return all;
@@ -173,8 +180,8 @@ std::vector<std::string> fovea::onnx::operatorNames() {
 // Names
 //===----------------------------------------------------------------------===//
 
-/// A name of the language like one of the file: other characters are `_`, and
-/// what is taken gets a `_` after it.
+/// Converts a name of the file to one of the language: other characters become
+/// `_`, and a taken name gets a `_` appended.
 std::string Importer::nameFor(const std::string &name) {
   std::string result;
   for (char letter : name)
@@ -206,22 +213,47 @@ const std::string *Importer::setOf(const std::string &name) {
   return found;
 }
 
-/// A length that the file names: data bring it, unless `--set` gives it.
+/// A length that the file names: data provide it, unless `--set` does.
 Size Importer::lengthOf(const std::string &name) {
   auto known = lengths.find(name);
   if (known != lengths.end())
-    return Size::of(known->second);
+    return known->second;
   std::string own = nameFor(name);
+  Size size = Size::of(own);
   if (const std::string *text = setOf(own)) {
     int64_t number = 0;
     std::istringstream in(*text);
     if (in >> number && in.eof() && number >= 1)
-      return number;
-    fail(fmt::format("'--set {}={}': a length is a number of at least 1", own,
-                     *text));
+      size = number;
+    else
+      fail(fmt::format("'--set {}={}': a length is a number of at least 1", own,
+                       *text));
   }
-  lengths[name] = own;
-  return Size::of(own);
+  // All inputs with an axis of this name share it.
+  return lengths[name] = size;
+}
+
+/// Returns the error in the shape of an array, or nothing.
+std::string Importer::faultOf(const std::string &name,
+                              const Shape &shape) const {
+  Size numbers(1);
+  for (const Size &size : shape) {
+    if (size.value().value_or(1) < 1)
+      return fmt::format("'{}' has the shape {}, and there are no arrays "
+                         "without elements",
+                         name, shapeText(shape));
+    if (size.value() || size.isTooLarge())
+      numbers = numbers * size;
+  }
+  for (const Size &size : storedAxes(shape))
+    if (std::string length = size.multipliedLength(); !length.empty())
+      return fmt::format("'{}' has the shape {}, an axis of which multiplies "
+                         "lengths; help: give one of them, as --set {}=1",
+                         name, shapeText(shape), length);
+  if (numbers.value() && *numbers.value() <= largestArray)
+    return "";
+  return fmt::format("'{}' has the shape {}, which is too large", name,
+                     shapeText(shape));
 }
 
 //===----------------------------------------------------------------------===//
@@ -233,28 +265,30 @@ bool Importer::addTensor(const schema::TensorProto &tensor,
   value.type = tensor.data_type();
   value.name = name;
   value.stored = &tensor;
-  int64_t count = 1;
   for (int64_t size : tensor.dims()) {
     value.shape.emplace_back(size);
-    count = size < 0 || size > (int64_t(1) << 40) ? -1 : count * size;
-    if (count < 0 || count > (int64_t(1) << 40))
+    if (size < 0)
       return fail(fmt::format("'{}' has the extent {}", name, size));
   }
+  std::optional<int64_t> count = productOf(value.shape).value();
+  if (!count || *count > largestArray)
+    return fail(fmt::format("'{}' has the shape {}, which is too large", name,
+                            shapeText(value.shape)));
   if (!kindOf(value.type))
     return fail(fmt::format("'{}' holds {}, which is not supported", name,
                             typeName(value.type)));
-  if (count > mostKnown)
+  if (*count > mostKnown)
     return true;
   Contents contents;
   if (value.kind() == Kind::Real) {
     runtime::Tensor read;
-    Status status = readTensor(tensor, path, read);
+    Status status = reader.read(tensor, read);
     if (status.failed())
       return fail(status.text());
     contents.reals = read.toDoubles();
   } else {
     std::vector<int64_t> numbers;
-    Status status = readWhole(tensor, path, numbers);
+    Status status = reader.readWhole(tensor, numbers);
     if (status.failed())
       return fail(status.text());
     contents.whole.assign(numbers.begin(), numbers.end());
@@ -316,21 +350,18 @@ bool Importer::addInput(const std::string &name, ElementType type,
   value.name = name;
   value.array = own;
   std::vector<std::string> sizes;
-  for (const Size &size : value.shape) {
-    if (size.value().value_or(1) < 1)
-      return fail(fmt::format("input '{}' has the shape {}, and there are no "
-                              "arrays without elements",
-                              name, shapeText(value.shape)));
+  if (std::string fault = faultOf(name, value.shape); !fault.empty())
+    return fail("input " + fault);
+  for (const Size &size : value.shape)
     sizes.push_back(size.text());
-  }
   data += "data " + value.array;
   if (!sizes.empty())
     data += "[" + joined(sizes, ", ") + "]";
   data += *kind == Kind::Real  ? " : real"
           : *kind == Kind::Int ? " : int"
                                : " : bit";
-  // An input that no node reads is as the file has it.
-  data += "  # as meant: '" + name + "'\n";
+  // An input that no node reads keeps the file's form.
+  data += "  # as meant: '" + printable(name) + "'\n";
   values[name] = value;
   return true;
 }
@@ -347,6 +378,8 @@ bool Importer::runNode(const schema::NodeProto &proto) {
   auto handler = handlers().find(node.op());
   if (!isOurs || handler == handlers().end())
     return refuse(node, "this operator is not supported");
+  if (!checkNode(*this, node))
+    return false;
   if (fold(*this, node))
     return error.empty();
   if (!error.empty())
@@ -371,16 +404,18 @@ bool Importer::runGraph(const schema::GraphProto &graph) {
   for (const schema::TensorProto &tensor : graph.initializer())
     if (!addTensor(tensor, tensor.name(), values[tensor.name()] = Value()))
       return false;
-  // Inputs keep their names, whatever else is called so.
+  for (const schema::ValueInfoProto &output : graph.output())
+    outputs.insert(output.name());
+  // Inputs keep their names; other names give way.
   for (const schema::ValueInfoProto &input : graph.input()) {
     if (find(input.name()))
       continue;
     if (!input.type().has_tensor_type())
-      return fail("input '" + input.name() + "' is no tensor");
+      return fail("input '" + input.name() + "' is not a tensor");
     const auto &tensor = input.type().tensor_type();
     Shape shape;
     for (const auto &size : tensor.shape().dim()) {
-      // Some programs write -1, or '?', for an axis that they know nothing of.
+      // Some programs write -1, or '?', for an unknown axis.
       bool isNumber =
           size.value_case() == size.kDimValue && size.dim_value() != -1;
       std::string name = size.dim_param();
@@ -406,6 +441,8 @@ bool Importer::runGraph(const schema::GraphProto &graph) {
     if (!value->array.empty() && value->name == output.name() &&
         data.find("data " + value->array) == std::string::npos)
       continue;
+    if (productOf(value->shape).is(0))
+      return fail("the output " + faultOf(output.name(), value->shape));
     schema::NodeProto proto;
     proto.set_op_type("Identity");
     proto.add_output(output.name());
@@ -419,26 +456,26 @@ bool Importer::runGraph(const schema::GraphProto &graph) {
   return true;
 }
 
-Status Importer::run() {
-  std::string bytes;
-  if (Status status = readFile(path, bytes); status.failed())
-    return status;
+Status Importer::run(const std::string &bytes) {
   schema::ModelProto proto;
+  // Errors are reported by this code.
+  google::protobuf::SetLogHandler(nullptr);
   if (!proto.ParseFromString(bytes) ||
       proto.graph().node_size() + proto.graph().output_size() == 0)
-    return Status::error("'" + path + "' is no ONNX model, or it is damaged");
+    return Status::error("'" + path +
+                         "' is not an ONNX model, or it is damaged");
   for (const schema::OperatorSetIdProto &set : proto.opset_import())
     if (set.domain().empty() || set.domain() == "ai.onnx")
       opsetVersion = set.version();
   if (opsetVersion < 7)
-    return Status::error(fmt::format("{}: its operators are of version {}, and "
-                                     "those from 7 on are supported",
-                                     path, opsetVersion));
+    return Status::error(
+        fmt::format("{}: unsupported opset {}; only 7 and later are supported",
+                    path, opsetVersion));
   taken.insert(std::begin(words), std::end(words));
   std::string name = nameFor(proto.graph().name());
   if (!runGraph(proto.graph()))
     return Status::error(error);
-  std::string from = path.substr(path.rfind('/') + 1);
+  std::string from = printable(path.substr(path.rfind('/') + 1));
   if (equations.find("arctangent(") != std::string::npos)
     params += arctangent;
   model.text = fmt::format("# From {}, opset {}\nmodel {}\n\n{}{}\n{}", from,
@@ -446,9 +483,19 @@ Status Importer::run() {
   return Status::success();
 }
 
+Status fovea::onnx::importBytes(
+    const std::string &bytes, const std::string &path,
+    const std::vector<std::pair<std::string, std::string>> &sets,
+    ImportedModel &model) {
+  return Importer(path, sets, model).run(bytes);
+}
+
 Status fovea::onnx::importModel(
     const std::string &path,
     const std::vector<std::pair<std::string, std::string>> &sets,
     ImportedModel &model) {
-  return Importer(path, sets, model).run();
+  std::string bytes;
+  if (Status status = readFile(path, bytes); status.failed())
+    return status;
+  return importBytes(bytes, path, sets, model);
 }

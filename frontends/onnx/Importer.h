@@ -1,7 +1,7 @@
 //===- Importer.h - nodes to equations ------------------------*- C++ -*-===//
 //
-// What the files of operators share: values, what is known of them, and how an
-// equation is written. An array is always read with all of its indices.
+// Shared by the files of operators: values, their known contents, and the
+// writing of equations. An array is always read with all of its indices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +10,7 @@
 
 #include "frontends/onnx/Onnx.h"
 #include "frontends/onnx/Size.h"
+#include "frontends/onnx/Tensors.h"
 
 #include <functional>
 #include <memory>
@@ -33,7 +34,7 @@ std::optional<Kind> kindOf(ElementType type);
 bool isUnsigned(ElementType type);
 std::string typeName(ElementType type);
 
-/// What a tensor holds, where that is known: numbers that may be lengths, or
+/// The contents of a tensor, if known: numbers that may be lengths, or
 /// reals.
 struct Contents {
   std::vector<Size> whole;
@@ -68,7 +69,7 @@ public:
   const std::string &op() const;
   size_t numInputs() const;
   size_t numOutputs() const;
-  /// An optional input that is left out is null.
+  /// Null for an omitted optional input.
   const Value *input(size_t i) const;
   const Value &at(size_t i) const { return *input(i); }
   /// Whether an output has a name.
@@ -92,49 +93,63 @@ public:
   Importer(std::string path,
            const std::vector<std::pair<std::string, std::string>> &sets,
            ImportedModel &model)
-      : path(std::move(path)), sets(sets), model(model) {}
+      : path(path), sets(sets), model(model), reader(std::move(path)) {}
 
-  runtime::Status run();
+  runtime::Status run(const std::string &bytes);
 
   // Values.
 
   const Value *find(const std::string &name) const;
-  /// One element: `x[i0, i1]`, or what is known of it.
-  std::string read(const Value &value, const Indices &indices);
-  /// The same of a value that is broadcast over more or longer axes.
+  /// One element: `x[i0, i1]`, or its known value. If indices may leave the
+  /// value, `orZero` reads 0 outside.
+  std::string read(const Value &value, const Indices &indices,
+                   bool orZero = false);
+  /// The same for a value that is broadcast over more or longer axes.
   std::string readAligned(const Value &value, const Indices &indices);
   /// As an element of this kind.
   std::string readAs(const Value &value, const Indices &indices, Kind kind);
   std::string alignedAs(const Value &value, const Indices &indices, Kind kind);
 
+  // Axes that are stored as several (Size::parts).
+
+  /// The index of each stored axis. An index that does not combine these is
+  /// divided, and `isExact` becomes false: nothing proves that it stays inside.
+  Indices storedPlaces(const Indices &indices, const Shape &shape,
+                       bool &isExact) const;
+  /// The inverse.
+  Indices mergedPlaces(const Indices &places, const Shape &shape);
+
   // Equations.
 
-  /// Gives output `output` of the node.
+  /// Defines output `output` of the node.
   bool give(const Node &node, size_t output, ElementType type,
             const Shape &shape, const Body &body);
-  /// A value of its own that only this node reads.
+  /// A separate value that only this node reads.
   Value helper(const Node &node, ElementType type, const Shape &shape,
                const Body &body);
-  /// A value that is known needs no equation.
+  /// A known value needs no equation.
   void giveKnown(const Node &node, size_t output, ElementType type,
                  const Shape &shape, Contents contents);
   /// The same value under another name.
   void giveSame(const Node &node, size_t output, const Value &value);
-  /// What is declared and has no equation yet, as in a recurrence.
+  /// Declares a value before its equation, as in a recurrence.
   Value declare(const Node &node, const std::string &hint, ElementType type,
                 const Shape &shape);
   void define(const Value &value, const Body &body);
 
-  /// The nodes of a branch, which read what stands before and outside of it.
+  /// The nodes of a branch, which read earlier and outer values.
   bool runBranch(const schema::GraphProto &graph);
 
-  /// One error that names the node; always false.
+  /// Reports an error that names the node; always returns false.
   bool refuse(const Node &node, const std::string &why);
-  /// The contents of an input that has to be known; null is an error.
+  /// The contents of an input that must be known; null is an error.
   const Contents *knownInput(const Node &node, size_t i);
   /// The same as whole numbers; nothing is an error.
   std::optional<std::vector<int64_t>> knownNumbers(const Node &node, size_t i);
-  /// The shape of both, each axis that of the other where it is 1.
+  /// Returns whether `value` can be read with shape `shape`; reports an error
+  /// if not.
+  bool broadcastsTo(const Node &node, const Value &value, const Shape &shape);
+  /// The common shape: an axis of 1 takes the other's extent.
   std::optional<Shape> broadcast(const Node &node,
                                  const std::vector<const Value *> &values);
   /// An axis counted from the front; nothing is an error.
@@ -142,7 +157,7 @@ public:
 
   int64_t opset() const { return opsetVersion; }
 
-  // Loops: what stands in one has its index first.
+  // Loops: values inside one have its index first.
 
   struct Loop {
     std::string index;
@@ -162,9 +177,11 @@ private:
   bool addInput(const std::string &name, ElementType type, Shape shape);
   bool fixInput(const std::string &name, ElementType type, const Shape &shape,
                 const std::string &text);
-  std::string readKnown(const Value &value, const Indices &indices);
+  std::string readKnown(const Value &value, const Indices &indices,
+                        bool orZero);
   std::string parameterOf(const Value &value);
   Size lengthOf(const std::string &name);
+  std::string faultOf(const std::string &name, const Shape &shape) const;
   const std::string *setOf(const std::string &name);
   std::string leftOf(const Value &value, Indices &indices);
   bool fail(const std::string &why);
@@ -172,11 +189,14 @@ private:
   std::string path;
   const std::vector<std::pair<std::string, std::string>> &sets;
   ImportedModel &model;
+  TensorReader reader;
   std::string error;
   int64_t opsetVersion = 0;
   std::set<std::string> taken;
-  std::map<std::string, std::string> lengths; // by their names in the file
+  std::map<std::string, Size> lengths; // by their names in the file
   std::map<const void *, std::string> parameters;
+  std::map<std::string, Indices> mergedIndices;      // what each is made of
+  std::set<std::string> outputs;                     // of the graph
   std::vector<std::shared_ptr<const Contents>> kept; // which these point to
   std::string data, params, equations;
 };
@@ -184,6 +204,8 @@ private:
 /// An element as text, `expression` of kind `from`.
 std::string converted(const std::string &expression, Kind from, Kind to);
 std::string literal(double number);
+/// A name of the file, on one line of a comment or a message.
+std::string printable(std::string name);
 /// `a0 * d1 + a1`: the place of an element in row-major order.
 std::string flatIndex(const Indices &indices, const Shape &shape);
 /// `x[i, j] < n and ..`
@@ -195,6 +217,7 @@ using Handlers = std::map<std::string, Handler>;
 const Handlers &handlers();
 void addElementwise(Handlers &handlers);
 void addViews(Handlers &handlers);
+void addMade(Handlers &handlers);
 void addIndexing(Handlers &handlers);
 void addReductions(Handlers &handlers);
 void addNormalisations(Handlers &handlers);
@@ -206,8 +229,13 @@ void addLoops(Handlers &handlers);
 void addResize(Handlers &handlers);
 void addRecurrent(Handlers &handlers);
 
-/// Where all that a node reads is known, and the node is one of shape
-/// arithmetic: gives its outputs. False: it is computed when the model runs.
+/// Checks a node against the signature of its operator (Operators.def). Later
+/// code relies on correct inputs, outputs and attributes.
+bool checkNode(Importer &importer, const Node &node);
+bool hasSchema(const std::string &name);
+
+/// Folds a node of shape arithmetic if all its inputs are known, and defines
+/// its outputs. Returns false if it must be computed at run time.
 bool fold(Importer &importer, const Node &node);
 
 } // namespace fovea::onnx

@@ -1,17 +1,19 @@
 //===- Indexing.cpp - places that are data --------------------------------===//
 //
-// Elements of an axis that other elements name. A place below 0 counts from the
-// end; one outside reads 0.
+// Elements selected by index tensors. A place below 0 counts from the end; one
+// outside reads 0.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontends/onnx/Importer.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 using namespace fovea::onnx;
 
-/// The place that `index` names in an axis of `extent`, counted from the front.
+/// The place that `index` selects in an axis of `extent`, counted from the
+/// front.
 static std::string wrapped(const std::string &index, const Size &extent) {
   return fmt::format("(if {0} < 0 then {0} + {1} else {0})", index,
                      extent.text());
@@ -23,7 +25,7 @@ static std::string zeroOf(const Value &value) {
              : (value.kind() == Kind::Real ? "0.0" : "false");
 }
 
-/// An array of places that are in range or not; reads ask.
+/// An array of places that may be out of range; reads check them.
 static Value placesOf(Importer &importer, const Node &node, const Value &at,
                       const Size &extent) {
   return importer.helper(node, int64Type, at.shape, [&](const Indices &i) {
@@ -52,6 +54,10 @@ static bool giveGather(Importer &importer, const Node &node) {
   std::optional<int64_t> single = at.known && at.known->whole.size() == 1
                                       ? at.known->whole[0].value()
                                       : std::nullopt;
+  if (single && extent.value() &&
+      (*single < -*extent.value() || *single >= *extent.value()))
+    return importer.refuse(
+        node, fmt::format("reads place {} of {}", *single, *extent.value()));
   if (single && extent.value())
     return importer.give(node, 0, x.type, shape, [&](const Indices &i) {
       Indices own(i.begin(), i.begin() + front);
@@ -77,8 +83,8 @@ static bool giveGatherElements(Importer &importer, const Node &node) {
   const Value x = node.at(0), at = node.at(1);
   std::optional<size_t> axis =
       importer.axisOf(node, node.integer("axis", 0), x.rank());
-  if (!axis || at.rank() != x.rank())
-    return axis && importer.refuse(node, "has indices with other axes");
+  if (!axis)
+    return false;
   const Size &extent = x.shape[*axis];
   Value places = placesOf(importer, node, at, extent);
   return importer.give(node, 0, x.type, at.shape, [&](const Indices &i) {
@@ -91,23 +97,35 @@ static bool giveGatherElements(Importer &importer, const Node &node) {
 /// The last axis of the indices has a place for each of the first axes.
 static bool giveGatherND(Importer &importer, const Node &node) {
   const Value x = node.at(0), at = node.at(1);
-  auto batch = static_cast<size_t>(node.integer("batch_dims", 0));
+  int64_t batches = node.integer("batch_dims", 0);
   std::optional<int64_t> depth = at.shape.back().value();
-  if (!depth || batch + size_t(*depth) > x.rank())
+  auto most = static_cast<int64_t>(std::min(at.rank() - 1, x.rank()));
+  if (batches < 0 || batches > most || !depth ||
+      *depth > static_cast<int64_t>(x.rank()) - batches)
     return importer.refuse(node, "has indices of more axes than there are");
+  auto batch = static_cast<size_t>(batches);
   size_t first = batch + size_t(*depth);
   Shape shape(at.shape.begin(), at.shape.end() - 1);
   shape.insert(shape.end(), x.shape.begin() + static_cast<int64_t>(first),
                x.shape.end());
   size_t outer = at.rank() - 1;
+  std::vector<Value> places; // for each of these axes of the input
+  for (int64_t k = 0; k < *depth; ++k)
+    places.push_back(importer.helper(
+        node, int64Type, Shape(at.shape.begin(), at.shape.end() - 1),
+        [&](const Indices &i) {
+          Indices place = i;
+          place.push_back(std::to_string(k));
+          return wrapped(importer.read(at, place), x.shape[batch + size_t(k)]);
+        }));
   return importer.give(node, 0, x.type, shape, [&](const Indices &i) {
     Indices own(i.begin(), i.begin() + static_cast<int64_t>(batch));
     std::vector<std::string> inside;
     for (int64_t k = 0; k < *depth; ++k) {
-      Indices place(i.begin(), i.begin() + static_cast<int64_t>(outer));
-      place.push_back(std::to_string(k));
       const Size &extent = x.shape[batch + size_t(k)];
-      std::string index = wrapped(importer.read(at, place), extent);
+      std::string index = importer.read(
+          places[size_t(k)],
+          Indices(i.begin(), i.begin() + static_cast<int64_t>(outer)));
       inside.push_back(
           fmt::format("0 <= {0} and {0} < {1}", index, extent.text()));
       own.push_back(index);
@@ -123,8 +141,11 @@ static bool giveOneHot(Importer &importer, const Node &node) {
   const Contents *depth = importer.knownInput(node, 1);
   if (!depth)
     return false;
+  double real = depth->reals.empty() ? 0 : depth->reals[0];
+  if (!(real >= 0 && real < 0x1p40) || !pair.shape[0].is(2))
+    return importer.refuse(node, "needs a depth, and two values");
   Size count =
-      depth->whole.empty() ? Size(int64_t(depth->reals[0])) : depth->whole[0];
+      depth->reals.empty() ? depth->whole[0] : Size(static_cast<int64_t>(real));
   std::optional<size_t> axis =
       importer.axisOf(node, node.integer("axis", -1), at.rank() + 1);
   if (!axis)
@@ -140,14 +161,18 @@ static bool giveOneHot(Importer &importer, const Node &node) {
   });
 }
 
-/// The element that an update names, or those of the input; where several name
-/// the same place the last one counts, or all are combined.
+/// The element selected by an update, or the input's. If several select the
+/// same place, the last one counts, or all are combined.
 static bool giveScatter(Importer &importer, const Node &node) {
   const Value x = node.at(0), at = node.at(1), updates = node.at(2);
   std::optional<size_t> axis =
       importer.axisOf(node, node.integer("axis", 0), x.rank());
-  if (!axis || at.rank() != x.rank())
-    return axis && importer.refuse(node, "has indices with other axes");
+  if (!axis)
+    return false;
+  if (at.shape != updates.shape)
+    return importer.refuse(node, fmt::format("has updates {} for indices {}",
+                                             shapeText(updates.shape),
+                                             shapeText(at.shape)));
   std::string how = node.text("reduction", "none");
   const Size &extent = x.shape[*axis];
   std::string count = at.shape[*axis].text();
@@ -185,6 +210,10 @@ static bool giveScatterND(Importer &importer, const Node &node) {
   if (!depth || size_t(*depth) > x.rank())
     return importer.refuse(node, "has indices of more axes than there are");
   size_t outer = at.rank() - 1;
+  if (updates.rank() != outer + x.rank() - size_t(*depth))
+    return importer.refuse(node, fmt::format("has updates {} for indices {}",
+                                             shapeText(updates.shape),
+                                             shapeText(at.shape)));
   return importer.give(node, 0, x.type, x.shape, [&](const Indices &i) {
     Indices rows;
     std::vector<std::string> binders, inside;

@@ -1,10 +1,10 @@
 //===- Loops.cpp - Loop and Scan ------------------------------------------===//
 //
-// A body whose steps are counted is a recurrence: each of its nodes is an
-// equation with the step as its first index, and a state is read at the step
-// before. Where a condition may end it earlier all steps are computed, and
-// after the end the states stay. What only a condition ends has no length, and
-// is refused.
+// A body with a known number of steps is a recurrence: each of its nodes is an
+// equation with the step as its first index, and state is read at the previous
+// step. If a condition may end it earlier, all steps are computed, and the
+// state stays constant after the end. A loop that only a condition ends has no
+// length, and is refused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +27,8 @@ public:
   bool runScan();
 
 private:
-  /// What goes from one step to the next: at each step what the step before
-  /// gave, which at the first one is the initial value.
+  /// The state between steps: each step reads the previous value, the first one
+  /// the initial value.
   struct State {
     std::string name;
     Value value;
@@ -60,14 +60,14 @@ private:
   Size count;
   bool isLoop = false; // whose first output is a condition
   std::vector<State> states;
-  /// Of a loop that a condition may end: whether it goes on after each step.
+  /// For a loop that a condition may end: whether it continues after each step.
   std::optional<Value> goesOn;
   Importer::Scope inner; // what the body has given
 };
 
 } // namespace
 
-/// Whether `value` is a condition that holds.
+/// Returns whether `value` is a condition that holds.
 static bool isTrue(const Value *value) {
   return value && value->known && value->kind() != Kind::Real &&
          value->known->whole.size() == 1 && value->known->whole[0].is(1);
@@ -75,14 +75,14 @@ static bool isTrue(const Value *value) {
 
 const fovea::onnx::schema::GraphProto *Steps::findBody() {
   const schema::AttributeProto *found = node.attribute("body");
-  if (!found || found->g().output_size() == 0)
+  if (found->g().output_size() == 0)
     refuse("needs a 'body' with outputs");
   else
     body = &found->g();
   return body;
 }
 
-/// One element of what the body gives at `step`.
+/// One element of the body's output at `step`.
 std::string Steps::readAt(const Value &value, const std::string &step,
                           const Indices &indices) {
   importer.loops.push_back({step, count});
@@ -113,7 +113,7 @@ void Steps::addState(const Value &initial, const std::string &name) {
   states.push_back(state);
 }
 
-/// Whether the present step is one that runs.
+/// Returns whether the current step is executed.
 std::string Steps::whetherRuns() {
   importer.loops.pop_back();
   std::string text =
@@ -122,7 +122,7 @@ std::string Steps::whetherRuns() {
   return text;
 }
 
-/// The condition that the body gives ends it.
+/// The body's condition ends it.
 void Steps::addEnd() {
   const Value condition = *output(0);
   goesOn = importer.declare(node, "goes_on", floatType, {});
@@ -133,7 +133,7 @@ void Steps::addEnd() {
   });
 }
 
-/// The nodes of the body, and what each state becomes: outputs from
+/// The nodes of the body, and the new value of each state: outputs from
 /// `firstState` on. What has names inside has none outside.
 bool Steps::runBody(size_t firstState) {
   bool isGiven = importer.runBranch(*body);
@@ -220,8 +220,6 @@ bool Steps::runLoop() {
   const Contents *known = importer.knownInput(node, 0);
   if (!known)
     return false;
-  if (known->whole.size() != 1)
-    return refuse("needs a number of steps");
   size_t carried = node.numInputs() < 2 ? 0 : node.numInputs() - 2;
   if (body->input_size() != static_cast<int>(carried + 2) ||
       body->output_size() < static_cast<int>(carried + 1) ||
@@ -290,8 +288,6 @@ bool Steps::runScan() {
   std::vector<Value> given;
   std::vector<size_t> along;
   for (size_t i = 0; i < node.numInputs(); ++i) {
-    if (!node.input(i))
-      return refuse("needs all of its inputs");
     given.push_back(node.at(i));
     if (static_cast<int64_t>(i) < carried)
       continue;

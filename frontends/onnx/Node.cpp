@@ -1,7 +1,7 @@
 //===- Node.cpp - what a node has, and what it needs ----------------------===//
 //
-// Inputs and attributes of a node, and what operators ask of them in the same
-// words: that something is known, that shapes fit, that there is such an axis.
+// Inputs and attributes of a node, and common requirements of operators: known
+// values, matching shapes, existing axes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,18 +75,26 @@ std::vector<std::string> Node::texts(const std::string &name) const {
   return {found->strings().begin(), found->strings().end()};
 }
 
+std::string fovea::onnx::printable(std::string name) {
+  for (char &letter : name)
+    if (static_cast<unsigned char>(letter) < ' ' || letter == '\x7f')
+      letter = '?';
+  return name;
+}
+
 std::string Importer::pathOf(const Node &node) const {
   const std::string &name = node.schema().name();
   std::string first;
   for (const std::string &output : node.schema().output())
     if (first.empty())
       first = output;
-  return fmt::format("{} of node '{}'", node.op(), name.empty() ? first : name);
+  return printable(
+      fmt::format("{} of node '{}'", node.op(), name.empty() ? first : name));
 }
 
 bool Importer::fail(const std::string &why) {
   if (error.empty())
-    error = path + ": " + why;
+    error = path + ": " + printable(why);
   return false;
 }
 
@@ -103,7 +111,7 @@ const Contents *Importer::knownInput(const Node &node, size_t i) {
   if (value && value->known)
     return value->known.get();
   std::string name = value ? value->name : "input " + std::to_string(i);
-  // An input of the whole model can be given with `--set`.
+  // An input of the whole model can be set with `--set`.
   std::string advice;
   if (value && !value->array.empty() && value->stored == nullptr)
     advice = fmt::format("; if it is an input, give it: --set {}=[..]",
@@ -131,6 +139,17 @@ std::optional<std::vector<int64_t>> Importer::knownNumbers(const Node &node,
   return numbers;
 }
 
+bool Importer::broadcastsTo(const Node &node, const Value &value,
+                            const Shape &shape) {
+  bool fits = value.rank() <= shape.size();
+  for (size_t i = 0; fits && i < value.rank(); ++i)
+    fits = value.shape[i].is(1) ||
+           value.shape[i] == shape[shape.size() - value.rank() + i];
+  return fits ||
+         refuse(node, fmt::format("'{}' {} does not match {}", value.name,
+                                  shapeText(value.shape), shapeText(shape)));
+}
+
 std::optional<Shape>
 Importer::broadcast(const Node &node, const std::vector<const Value *> &given) {
   size_t rank = 0;
@@ -144,7 +163,7 @@ Importer::broadcast(const Node &node, const std::vector<const Value *> &given) {
       if (size.is(1))
         size = own;
       else if (!own.is(1) && !(own == size)) {
-        refuse(node, fmt::format("'{}' {} and '{}' {} do not fit together",
+        refuse(node, fmt::format("'{}' {} and '{}' {} do not match",
                                  given[0]->name, shapeText(given[0]->shape),
                                  value->name, shapeText(value->shape)));
         return std::nullopt;

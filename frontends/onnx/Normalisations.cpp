@@ -6,7 +6,7 @@
 
 using namespace fovea::onnx;
 
-/// Over one axis; before version 13 over all from there on.
+/// Over one axis; before version 13 over all axes from it on.
 static bool giveSoftmax(Importer &importer, const Node &node) {
   const Value x = node.at(0);
   bool isOld = importer.opset() < 13;
@@ -33,13 +33,16 @@ static bool giveSoftmax(Importer &importer, const Node &node) {
                          over("argmax", indices), indices[*axis]);
     });
   }
-  if (end == *axis + 1)
-    // A normaliser of an index of the equation is its component there.
-    return importer.give(node, 0, x.type, x.shape, [&](const Indices &indices) {
+  if (end == *axis + 1) {
+    // A normaliser of an index of the equation yields its component there.
+    Shape shape = x.shape;
+    shape[*axis] = shape[*axis].withoutParts();
+    return importer.give(node, 0, x.type, shape, [&](const Indices &indices) {
       return fmt::format("{}[{}]({})",
                          node.op() == "Softmax" ? "softmax" : "log_softmax",
                          indices[*axis], importer.read(x, indices));
     });
+  }
   Shape outer(x.shape.begin(), x.shape.begin() + static_cast<int64_t>(*axis));
   Value sum = importer.helper(node, x.type, outer, [&](const Indices &indices) {
     Indices own = indices;
@@ -118,6 +121,9 @@ static bool giveLayer(Importer &importer, const Node &node) {
   std::vector<bool> isOver(x.rank());
   for (size_t i = *axis; i < x.rank(); ++i)
     isOver[i] = true;
+  if (!importer.broadcastsTo(node, scale, x.shape) ||
+      (bias && !importer.broadcastsTo(node, *bias, x.shape)))
+    return false;
   Moments moments = momentsOf(importer, node, x, isOver,
                               node.real("epsilon", 1e-5), isCentred);
   auto copy = [&](size_t output, const Value &value) {
@@ -174,7 +180,7 @@ static bool giveInstance(Importer &importer, const Node &node) {
   });
 }
 
-/// Of channels in groups, each with all places.
+/// For channels in groups, each with all places.
 static bool giveGroup(Importer &importer, const Node &node) {
   const Value x = node.at(0), scale = node.at(1), bias = node.at(2);
   int64_t groups = node.integer("num_groups", 1);
@@ -256,10 +262,12 @@ static bool giveNorm(Importer &importer, const Node &node) {
   });
 }
 
-/// Krizhevsky et al. (2012): divided by what neighbouring channels have.
+/// Krizhevsky et al. (2012): divides by the sum over neighbouring channels.
 static bool giveLocal(Importer &importer, const Node &node) {
   const Value x = node.at(0);
   int64_t size = node.integer("size", 1);
+  if (size < 1)
+    return importer.refuse(node, "needs a size of at least 1");
   return importer.give(node, 0, x.type, x.shape, [&](const Indices &indices) {
     Indices own = indices;
     own[1] = "k0";

@@ -1,9 +1,9 @@
 //===- Onnx.h - an ONNX file as a spec with its weights -------*- C++ -*-===//
 //
-// All that the rest of the compiler sees of this front end: a file becomes the
-// text of a spec, an equation for each node, and the tensors that it reads. So
-// whatever takes a spec that weights carry takes an ONNX file
-// (docs/ONNX.md says which operators there are).
+// The interface of this front end: a file becomes the text of a spec, with one
+// equation per node, and the tensors that it reads. So every command that
+// accepts weights with a spec accepts an ONNX file (docs/ONNX.md lists the
+// operators).
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ namespace fovea::onnx {
 struct ImportedModel {
   std::string text; // of the spec
   runtime::TensorFile weights;
-  /// The overrides that were for this file: lengths, and inputs that have to be
+  /// The overrides for this file: lengths, and inputs that must be
   /// known.
   std::vector<std::string> usedSets;
 };
@@ -29,7 +29,14 @@ importModel(const std::string &path,
             const std::vector<std::pair<std::string, std::string>> &sets,
             ImportedModel &model);
 
-/// The operators that are known, in order.
+/// The same for the bytes of a file; external tensors are found beside
+/// `path`.
+runtime::Status
+importBytes(const std::string &bytes, const std::string &path,
+            const std::vector<std::pair<std::string, std::string>> &sets,
+            ImportedModel &model);
+
+/// The supported operators, in order.
 std::vector<std::string> operatorNames();
 
 } // namespace fovea::onnx

@@ -2,22 +2,22 @@
 
 #include "frontends/onnx/Importer.h"
 
+#include <algorithm>
+#include <cctype>
 #include <fmt/format.h>
 
 using namespace fovea::onnx;
 
-/// As numpy multiplies: vectors are rows and columns, the axes before the last
-/// two are broadcast.
+/// Multiplies as numpy does: vectors are rows and columns, the axes before the
+/// last two are broadcast.
 static bool giveMatMul(Importer &importer, const Node &node) {
   const Value a = node.at(0), b = node.at(1);
-  if (a.rank() == 0 || b.rank() == 0)
-    return importer.refuse(node, "takes matrices");
   const Size &inner = a.shape.back();
   bool isColumn = b.rank() == 1;
   if (!(inner == b.shape[isColumn ? 0 : b.rank() - 2]))
-    return importer.refuse(
-        node, "'" + a.name + "' " + shapeText(a.shape) + " and '" + b.name +
-                  "' " + shapeText(b.shape) + " do not fit together");
+    return importer.refuse(node, "'" + a.name + "' " + shapeText(a.shape) +
+                                     " and '" + b.name + "' " +
+                                     shapeText(b.shape) + " do not match");
   Value left = a, right = b;
   left.shape.resize(a.rank() < 2 ? 0 : a.rank() - 2);
   right.shape.resize(isColumn ? 0 : b.rank() - 2);
@@ -54,14 +54,15 @@ static bool giveGemm(Importer &importer, const Node &node) {
   const Value a = node.at(0), b = node.at(1);
   bool turnsA = node.integer("transA", 0) != 0,
        turnsB = node.integer("transB", 0) != 0;
-  if (a.rank() != 2 || b.rank() != 2 ||
-      !(a.shape[turnsA ? 0 : 1] == b.shape[turnsB ? 1 : 0]))
-    return importer.refuse(
-        node, "'" + a.name + "' " + shapeText(a.shape) + " and '" + b.name +
-                  "' " + shapeText(b.shape) + " do not fit together");
+  if (!(a.shape[turnsA ? 0 : 1] == b.shape[turnsB ? 1 : 0]))
+    return importer.refuse(node, "'" + a.name + "' " + shapeText(a.shape) +
+                                     " and '" + b.name + "' " +
+                                     shapeText(b.shape) + " do not match");
   double alpha = node.real("alpha", 1), beta = node.real("beta", 1);
   const Value *c = node.input(2);
   Shape shape = {a.shape[turnsA ? 1 : 0], b.shape[turnsB ? 0 : 1]};
+  if (c && !importer.broadcastsTo(node, *c, shape))
+    return false;
   return importer.give(node, 0, a.type, shape, [&](const Indices &i) {
     std::string text = fmt::format(
         "sum[k0 < {}]({} * {})", a.shape[turnsA ? 0 : 1].text(),
@@ -79,11 +80,29 @@ static bool giveGemm(Importer &importer, const Node &node) {
   });
 }
 
+/// Whether there are letters, whole ellipses and commas before the arrow at
+/// `arrow`, and letters and an ellipsis after it.
+static bool isEquation(const std::string &equation, size_t arrow) {
+  for (size_t i = 0; i < equation.size(); ++i) {
+    auto letter = static_cast<unsigned char>(equation[i]);
+    if (i == arrow)
+      ++i;
+    else if (equation.compare(i, 3, "...") == 0)
+      i += 2;
+    else if (!(letter < 128 && std::isalpha(letter)) &&
+             (letter != ',' || i > arrow))
+      return false;
+  }
+  return true;
+}
+
 /// `ij,jk->ik`: a letter is an index; those that the output lacks are summed.
 static bool giveEinsum(Importer &importer, const Node &node) {
   std::string equation = node.text("equation", "");
   std::erase(equation, ' ');
   size_t arrow = equation.find("->");
+  if (!isEquation(equation, arrow))
+    return importer.refuse(node, "'" + equation + "' is not an equation");
   std::string inputs = equation.substr(0, arrow);
   std::vector<std::string> parts(1);
   for (char letter : inputs)
@@ -95,7 +114,8 @@ static bool giveEinsum(Importer &importer, const Node &node) {
     return importer.refuse(node, "'" + equation +
                                      "' has another number of "
                                      "parts than there are inputs");
-  // An ellipsis stands for the axes that no letter names: capital names.
+  // An ellipsis stands for the axes without a letter, which get capital
+  // letters.
   std::map<std::string, Size> sizes;
   std::vector<std::vector<std::string>> labels;
   size_t widest = 0;
@@ -125,6 +145,11 @@ static bool giveEinsum(Importer &importer, const Node &node) {
       Size &size = sizes.try_emplace(own[i], value.shape[i]).first->second;
       if (size.is(1))
         size = value.shape[i];
+      else if (!value.shape[i].is(1) && !(value.shape[i] == size))
+        return importer.refuse(
+            node,
+            fmt::format("'{}' has the extents {} and {} for '{}'", equation,
+                        size.text(), value.shape[i].text(), own[i]));
     }
     labels.push_back(own);
   }
@@ -150,8 +175,15 @@ static bool giveEinsum(Importer &importer, const Node &node) {
     }
   }
   Shape shape;
-  for (const std::string &label : output)
+  std::set<std::string> named;
+  for (const std::string &label : output) {
+    if (!sizes.count(label) || !named.insert(label).second)
+      return importer.refuse(node,
+                             fmt::format("'{}' gives '{}', which no input "
+                                         "names, or names it twice",
+                                         equation, label));
     shape.push_back(sizes[label]);
+  }
   std::vector<Value> values;
   for (size_t p = 0; p < parts.size(); ++p)
     values.push_back(node.at(p));

@@ -1,9 +1,9 @@
 //===- Recurrent.cpp - RNN, GRU and LSTM ----------------------------------===//
 //
-// A direction is a recurrence of the language: what the inputs give to all
-// gates is one product before it, and the state is read at the place before,
-// or, where it runs backward, at the one after. Weights stay as the file stacks
-// them.
+// A direction is a recurrence of the language. The inputs' contribution to
+// all gates is one product before it, and the state is read at the
+// previous place, or, backward, at the next one. Weights keep the file's
+// stacking.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@ using namespace fovea::onnx;
 
 namespace {
 
-/// One node. Gates are stacked along the rows of W and R, in the order of the
-/// operator.
+/// One node. Gates are stacked along the rows of W and R, in the operator's
+/// order.
 class Recurrence {
 public:
   Recurrence(Importer &importer, const Node &node, int gates)
@@ -56,7 +56,7 @@ private:
 // What is supported
 //===----------------------------------------------------------------------===//
 
-/// An input that most files leave out.
+/// An input that most files omit.
 bool Recurrence::takesGiven(size_t input, const char *what) {
   return node.input(input) == nullptr ||
          importer.refuse(node, fmt::format("{} are not supported", what));
@@ -64,8 +64,6 @@ bool Recurrence::takesGiven(size_t input, const char *what) {
 
 bool Recurrence::check() {
   const Value *x = node.input(0), *w = node.input(1), *r = node.input(2);
-  if (!x || !w || !r || x->rank() != 3 || w->rank() != 3 || r->rank() != 3)
-    return importer.refuse(node, "needs X, W and R of three axes");
   isFirstBatch = node.integer("layout", 0) != 0;
   steps = x->shape[isFirstBatch ? 1 : 0];
   batch = x->shape[isFirstBatch ? 0 : 1];
@@ -76,7 +74,7 @@ bool Recurrence::check() {
       !(w->shape[1] == hidden * Size(gates)) || !(w->shape[2] == inputs) ||
       !(r->shape[1] == w->shape[1]))
     return importer.refuse(node,
-                           fmt::format("W {} and R {} do not fit to X {}",
+                           fmt::format("W {} and R {} do not match X {}",
                                        shapeText(w->shape), shapeText(r->shape),
                                        shapeText(x->shape)));
   numDirections = static_cast<int>(*directions);
@@ -137,11 +135,11 @@ void Recurrence::direction(int number, bool isBackward) {
                                 {d, place(gate + (ofState ? gates : 0), index)})
                 : std::string("0.0");
   };
-  // Of a GRU the bias of the state's candidate may be under the reset gate.
+  // In a GRU, the bias of the candidate may be inside the reset gate.
   auto isApart = [&](int gate) {
     return gates == 3 && gate == 2 && resetsLast;
   };
-  // What the inputs give to each gate, with the biases.
+  // The inputs' contribution to each gate, with the biases.
   std::vector<Value> given;
   for (int gate = 0; gate < gates; ++gate)
     given.push_back(importer.helper(
@@ -158,7 +156,7 @@ void Recurrence::direction(int number, bool isBackward) {
   Shape shape = {steps, batch, hidden};
   Value state = importer.declare(node, "state", type, shape);
   Value cell = gates == 4 ? importer.declare(node, "cell", type, shape) : state;
-  // What stood at the place before.
+  // The value at the previous place.
   auto before = [&](const Value &value, const Value *initial,
                     const Indices &at) {
     std::string t = at[0] + (isBackward ? " + 1" : " - 1");

@@ -1,7 +1,7 @@
 //===- Reductions.cpp - operators over whole axes -------------------------===//
 //
-// Sums, means, maxima and their kin, places of maxima, running sums, the
-// largest of an axis.
+// Sums, means, maxima and similar, argmax, cumulative sums,
+// top-k.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,7 @@
 
 using namespace fovea::onnx;
 
-/// The axes that a reduction is over, from an attribute or an input.
+/// The axes of a reduction, from an attribute or an input.
 static bool axesOf(Importer &importer, const Node &node, const Value &x,
                    std::vector<bool> &isReduced, bool &keepsAll) {
   std::vector<int64_t> axes = node.integers("axes");
@@ -32,7 +32,8 @@ static bool axesOf(Importer &importer, const Node &node, const Value &x,
   return true;
 }
 
-/// What is reduced of an element, how, and what becomes of the result.
+/// The reduced function of an element, the reducer, and the function of the
+/// result.
 static std::string reduction(const std::string &op, const std::string &binders,
                              const std::string &element, Kind kind) {
   auto reduce = [&](const std::string &how, const std::string &what) {
@@ -112,7 +113,7 @@ static bool giveArg(Importer &importer, const Node &node) {
     if (!keepsAxes)
       own.insert(own.begin() + static_cast<int64_t>(*axis), "");
     std::string extent = x.shape[*axis].text();
-    // The first of several is found; from the back it is the last.
+    // Finds the first of several; from the back, the last.
     own[*axis] = isLast ? extent + " - 1 - k0" : "k0";
     std::string found = fmt::format("{}[k0 < {}]({})",
                                     node.op() == "ArgMax" ? "argmax" : "argmin",
@@ -124,11 +125,10 @@ static bool giveArg(Importer &importer, const Node &node) {
 static bool giveCumulative(Importer &importer, const Node &node) {
   const Value x = node.at(0);
   auto axes = importer.knownNumbers(node, 1);
-  std::optional<size_t> axis = axes && axes->size() == 1
-                                   ? importer.axisOf(node, (*axes)[0], x.rank())
-                                   : std::nullopt;
+  std::optional<size_t> axis =
+      axes ? importer.axisOf(node, (*axes)[0], x.rank()) : std::nullopt;
   if (!axis)
-    return axes && importer.refuse(node, "has more than one axis");
+    return false;
   bool isOpen = node.integer("exclusive", 0) != 0;
   bool isBackward = node.integer("reverse", 0) != 0;
   return importer.give(node, 0, x.type, x.shape, [&](const Indices &indices) {
@@ -143,7 +143,8 @@ static bool giveCumulative(Importer &importer, const Node &node) {
   });
 }
 
-/// How many elements of the axis come before each, then who has which place.
+/// Counts the elements of the axis that rank before each, then finds the
+/// element of each rank.
 static bool giveTopK(Importer &importer, const Node &node) {
   const Value x = node.at(0);
   int64_t count = node.integer("k", 0);
@@ -151,12 +152,16 @@ static bool giveTopK(Importer &importer, const Node &node) {
     auto known = importer.knownNumbers(node, 1);
     if (!known)
       return false;
-    count = known->empty() ? 0 : (*known)[0];
+    count = (*known)[0];
   }
   std::optional<size_t> axis =
       importer.axisOf(node, node.integer("axis", -1), x.rank());
   if (!axis)
     return false;
+  std::optional<int64_t> most = x.shape[*axis].value();
+  if (count < 0 || count > most.value_or(count))
+    return importer.refuse(node, fmt::format("wants {} elements of {}", count,
+                                             x.shape[*axis].text()));
   bool isLargest = node.integer("largest", 1) != 0;
   std::string extent = x.shape[*axis].text();
   Value rank =

@@ -1,9 +1,9 @@
 //===- Resize.cpp - images of another size --------------------------------===//
 //
 // Along each axis an element of the result is a sum of a few neighbours, whose
-// places and weights are known when the model is compiled: one equation for an
-// axis, whatever the way to interpolate. Nearest places of whole multiples need
-// no weights, and no extents.
+// places and weights are known at compile time. So each axis is one equation,
+// whatever the interpolation. Nearest places at whole multiples need no weights
+// and no extents.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +16,9 @@
 using namespace fovea::onnx;
 
 namespace {
+
+/// The largest number of weights along an axis, beyond four.
+constexpr double mostNeighbours = 1 << 20;
 
 /// What the attributes say.
 struct Ways {
@@ -150,6 +153,8 @@ bool Resizing::readSizes() {
   double same = ways.policy == "not_larger" ? INFINITY : 0;
   for (size_t i = 0; i < named.size(); ++i) {
     const Size &size = known->whole[i], &extent = x.shape[named[i]];
+    if (size.value().value_or(1) < 1)
+      return refuse(fmt::format("gives {} elements", size.text()));
     if (std::optional<Size> factor = size.dividedBy(extent);
         factor && factor->value() && !keeps) {
       scales[named[i]] = static_cast<double>(*factor->value());
@@ -178,9 +183,9 @@ bool Resizing::readSizes() {
 // Nearest places of whole multiples
 //===----------------------------------------------------------------------===//
 
-/// Whether each extent is a whole multiple of what it was, and the nearest
-/// place is the quotient: all ways to round and to count coordinates, but for
-/// those of corners, then mean the same.
+/// Returns whether each extent is a whole multiple of the input's, and the
+/// nearest place is the quotient. Then all rounding and coordinate modes agree,
+/// except those of corners.
 bool Resizing::isWhole() const {
   bool isPlain = ways.coordinates == "asymmetric" && ways.round == "floor";
   bool isCentred =
@@ -213,7 +218,7 @@ bool Resizing::giveNearest() {
 // Sums of neighbours
 //===----------------------------------------------------------------------===//
 
-/// Of neighbours from the left to the right, the middle two of which are at
+/// Neighbours from left to right, the middle two of which are at
 /// `ratio` and 1 - `ratio` from the place; `ratio` is above 0.
 std::vector<double> Resizing::weightsOf(double ratio, double scale) const {
   if (ways.mode == "nearest") {
@@ -222,7 +227,7 @@ std::vector<double> Resizing::weightsOf(double ratio, double scale) const {
                    (ways.round == "round_prefer_ceil" && ratio >= 0.5);
     return {isRight ? 0.0 : 1.0, isRight ? 1.0 : 0.0};
   }
-  // An image that becomes smaller is smoothed over what it loses.
+  // Downscaling smooths over the dropped places.
   double stretch = ways.smooths ? std::min(scale, 1.0) : 1;
   double reach = ways.mode == "linear" ? 1 : 2, a = ways.cubic;
   auto first = static_cast<int64_t>(std::floor(-reach / stretch) + 1);
@@ -271,6 +276,7 @@ Taps Resizing::tapsOf(const Axis &axis) const {
       beyond = isOutside ? ways.extrapolation : 0;
     }
     // The left one of the two middle neighbours.
+    from = std::clamp(from, -0x1p50, 0x1p50);
     auto left = static_cast<int64_t>(std::ceil(from)) - 1;
     std::vector<double> weights =
         weightsOf(from - static_cast<double>(left), axis.scale);
@@ -323,7 +329,7 @@ std::string Resizing::along(size_t axis, const Taps &taps, const Value &from,
   beyond.known = std::make_shared<Contents>(std::move(outside));
   Indices own = at;
   own[axis] = importer.read(places, {at[axis], "k0"});
-  // All places are inside, which the language cannot know.
+  // All places are inside, but the language cannot prove it.
   std::string term =
       fmt::format("{} * ({} ?? 0.0)", importer.read(weights, {at[axis], "k0"}),
                   importer.readAs(from, own, Kind::Real));
@@ -364,8 +370,11 @@ bool Resizing::run() {
     roi = known->reals;
     if (roi.size() != 2 * named.size())
       return refuse("needs a begin and an end of each axis in 'roi'");
+    for (double part : roi)
+      if (!std::isfinite(part))
+        return refuse("needs finite numbers in 'roi'");
   }
-  // One axis after the other; what stays is not touched.
+  // One axis after the other; unchanged axes are skipped.
   std::vector<std::pair<size_t, Axis>> axes;
   for (size_t i = 0; i < named.size(); ++i) {
     size_t number = named[i];
@@ -377,8 +386,11 @@ bool Resizing::run() {
     if (!extent || !size)
       return refuse(fmt::format("'{}' of the length {} needs to know it",
                                 ways.mode, x.shape[number].text()));
-    if (*size < 1 || *size > 1 << 20)
-      return refuse(fmt::format("gives {} elements", *size));
+    // Each of these is a sum of neighbours, more when downscaling.
+    double stretch = ways.smooths ? std::min(scales[number], 1.0) : 1;
+    if (static_cast<double>(*size) / stretch > mostNeighbours)
+      return refuse(fmt::format("makes {} elements of {}, which is too many",
+                                *size, *extent));
     Axis axis = {*extent, *size, scales[number]};
     if (!roi.empty()) {
       axis.roiBegin = roi[i];

@@ -3,6 +3,8 @@
 #include "frontends/onnx/Size.h"
 
 #include <algorithm>
+#include <cassert>
+#include <iterator>
 
 using namespace fovea::onnx;
 
@@ -18,6 +20,8 @@ Size Size::of(const std::string &length) {
 }
 
 std::optional<int64_t> Size::value() const {
+  if (overflows)
+    return std::nullopt;
   if (terms.empty())
     return 0;
   if (terms.size() == 1 && terms.begin()->first.empty())
@@ -26,10 +30,12 @@ std::optional<int64_t> Size::value() const {
 }
 
 std::string Size::text() const {
+  if (overflows)
+    return "(too large)";
   if (terms.empty())
     return "0";
   std::string result;
-  // What has lengths comes before the number.
+  // Terms with lengths come before the number.
   for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
     int64_t factor = term->second;
     if (!result.empty())
@@ -48,50 +54,75 @@ std::string Size::text() const {
   return isWord ? result : "(" + result + ")";
 }
 
-/// Sums and products of what a file says wrap around.
-static int64_t wrapped(uint64_t number) { return static_cast<int64_t>(number); }
+/// Products of lengths have few terms in real models; a file that squares one
+/// repeatedly would exhaust the memory.
+static constexpr size_t mostTerms = 64, mostFactors = 16, longestName = 1000;
+
+Size Size::tooLarge() {
+  Size result;
+  result.overflows = true;
+  return result;
+}
+
+void Size::add(const std::vector<std::string> &product, int64_t factor) {
+  int64_t &own = terms[product];
+  overflows |= __builtin_add_overflow(own, factor, &own) ||
+               terms.size() > mostTerms || product.size() > mostFactors;
+  if (own == 0)
+    terms.erase(product);
+}
 
 namespace fovea::onnx {
 
 Size operator+(const Size &a, const Size &b) {
-  Size result = a;
-  for (const auto &[product, factor] : b.terms) {
-    int64_t &own = result.terms[product];
-    own = wrapped(uint64_t(own) + uint64_t(factor));
-    if (own == 0)
-      result.terms.erase(product);
-  }
+  if (a.overflows || b.overflows)
+    return Size::tooLarge();
+  Size result = a.withoutParts();
+  for (const auto &[product, factor] : b.terms)
+    result.add(product, factor);
   return result;
 }
 
 Size operator-(const Size &a, const Size &b) { return a + b * Size(-1); }
 
 Size operator*(const Size &a, const Size &b) {
+  if (a.overflows || b.overflows)
+    return Size::tooLarge();
   Size result;
   for (const auto &[left, one] : a.terms)
     for (const auto &[right, other] : b.terms) {
       std::vector<std::string> product = left;
       product.insert(product.end(), right.begin(), right.end());
       std::sort(product.begin(), product.end());
-      int64_t &own = result.terms[product];
-      own = wrapped(uint64_t(own) + uint64_t(one) * uint64_t(other));
-      if (own == 0)
-        result.terms.erase(product);
+      int64_t factor = 0;
+      if (__builtin_mul_overflow(one, other, &factor))
+        return Size::tooLarge();
+      result.add(product, factor);
     }
   return result;
 }
 
 } // namespace fovea::onnx
 
+/// INT64_MIN / -1 is the one quotient of 64 bits that overflows.
+static bool divides(int64_t number, int64_t factor) {
+  return number != 0 && !(number == -1 && factor == INT64_MIN) &&
+         factor % number == 0;
+}
+
 std::optional<Size> Size::dividedBy(const Size &other) const {
+  if (overflows || other.overflows)
+    return std::nullopt;
   if (other.terms.size() != 1)
-    return *this == other ? std::optional<Size>(1) : std::nullopt;
+    return *this == other && !terms.empty() ? std::optional<Size>(1)
+                                            : std::nullopt;
   const auto &[divisor, number] = *other.terms.begin();
   Size result;
   for (const auto &[product, factor] : terms) {
     std::vector<std::string> rest;
-    if (factor % number != 0 || !std::includes(product.begin(), product.end(),
-                                               divisor.begin(), divisor.end()))
+    if (!divides(number, factor) ||
+        !std::includes(product.begin(), product.end(), divisor.begin(),
+                       divisor.end()))
       return std::nullopt;
     std::set_difference(product.begin(), product.end(), divisor.begin(),
                         divisor.end(), std::back_inserter(rest));
@@ -101,13 +132,73 @@ std::optional<Size> Size::dividedBy(const Size &other) const {
 }
 
 Size Size::floorDividedBy(int64_t number) const {
+  assert(number > 0 && "a divisor is a count");
+  if (overflows)
+    return tooLarge();
   if (std::optional<Size> exact = dividedBy(number))
     return *exact;
-  if (std::optional<int64_t> own = value()) {
-    int64_t quotient = *own / number;
-    return quotient - (*own % number != 0 && (*own < 0) != (number < 0));
+  if (std::optional<int64_t> own = value())
+    return *own / number - (*own % number != 0 && *own < 0);
+  std::string name = "(" + text() + " // " + std::to_string(number) + ")";
+  return name.size() > longestName ? tooLarge() : of(name);
+}
+
+std::string Size::multipliedLength() const {
+  for (const auto &[product, factor] : terms)
+    if (product.size() > 1)
+      return product.back();
+  return "";
+}
+
+Size Size::ofParts(std::vector<Size> parts) {
+  Size result = productOf(parts);
+  if (parts.size() > 1)
+    result.merged = std::move(parts);
+  return result;
+}
+
+Size Size::withoutParts() const {
+  Size result = *this;
+  result.merged.clear();
+  return result;
+}
+
+Shape fovea::onnx::storedAxes(const Shape &shape) {
+  Shape axes;
+  for (const Size &size : shape) {
+    if (size.parts().empty())
+      axes.push_back(size);
+    axes.insert(axes.end(), size.parts().begin(), size.parts().end());
   }
-  return of("(" + text() + " // " + std::to_string(number) + ")");
+  return axes;
+}
+
+Shape fovea::onnx::withParts(const Shape &from, const Shape &to) {
+  Shape result = to, left = storedAxes(from);
+  size_t next = 0;
+  for (Size &size : result) {
+    Size needed = size.withoutParts();
+    std::vector<Size> parts;
+    while (!needed.is(1) && next < left.size()) {
+      Size &axis = left[next];
+      std::optional<Size> rest = needed.dividedBy(axis),
+                          kept = axis.dividedBy(needed);
+      if (!rest && !kept)
+        return result;
+      // An axis may begin inside another one, as heads in a merged axis.
+      Size part = rest ? axis : needed;
+      if (!part.is(1))
+        parts.push_back(part);
+      next += rest ? 1 : 0;
+      if (!rest)
+        axis = *kept;
+      needed = rest ? *rest : Size(1);
+    }
+    // Constant axes keep the file's form.
+    if (needed.is(1) && !size.value())
+      size = Size::ofParts(std::move(parts));
+  }
+  return result;
 }
 
 Size fovea::onnx::productOf(const Shape &shape, size_t begin, size_t end) {

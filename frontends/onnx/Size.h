@@ -1,7 +1,9 @@
 //===- Size.h - an extent of an ONNX model --------------------*- C++ -*-===//
 //
-// A polynomial of lengths: `4`, `N`, `N*S + 2`. Two extents that are the same
-// polynomial are equal; nothing else is known of a length.
+// A polynomial of lengths: `4`, `N`, `N*S + 2`. Two extents with the same
+// polynomial are equal; nothing else is known about a length. Arithmetic never
+// overflows: a result beyond 64 bits or a small polynomial is too large, has no
+// value and equals nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,26 +23,52 @@ public:
   Size(int64_t number = 0);
   static Size of(const std::string &length);
 
+  /// A file can contain numbers that overflow.
+  bool isTooLarge() const { return overflows; }
   std::optional<int64_t> value() const;
   bool is(int64_t number) const { return value() == number; }
-  /// As the language writes it; in parentheses where it is more than a word.
+  /// Its spelling in the language, in parentheses if it is not a single word.
   std::string text() const;
 
   friend Size operator+(const Size &a, const Size &b);
   friend Size operator-(const Size &a, const Size &b);
   friend Size operator*(const Size &a, const Size &b);
-  /// The quotient where nothing remains, whatever the lengths are.
+  /// The quotient if there is no remainder, for any lengths.
   std::optional<Size> dividedBy(const Size &other) const;
   /// The quotient, rounded down.
   Size floorDividedBy(int64_t number) const;
-  bool operator==(const Size &) const = default;
+  /// A length that is multiplied by another one, or nothing. The language does
+  /// not support such extents.
+  std::string multipliedLength() const;
+
+  /// The axes that a reshape has merged into this one, in order, or nothing. An
+  /// array is stored with these. Sizes with different parts can be equal, and
+  /// arithmetic drops the parts.
+  const std::vector<Size> &parts() const { return merged; }
+  static Size ofParts(std::vector<Size> parts);
+  Size withoutParts() const;
+
+  bool operator==(const Size &other) const {
+    return !overflows && !other.overflows && terms == other.terms;
+  }
 
 private:
-  /// The number before each product of lengths, which are in order.
+  static Size tooLarge();
+  void add(const std::vector<std::string> &product, int64_t factor);
+
+  /// The coefficient of each product of lengths, in order.
   std::map<std::vector<std::string>, int64_t> terms;
+  bool overflows = false;
+  std::vector<Size> merged;
 };
 
 using Shape = std::vector<Size>;
+
+/// The axes with which an array of this shape is stored.
+Shape storedAxes(const Shape &shape);
+
+/// `to`, a reshape of `from`, with the parts of each axis that merges several.
+Shape withParts(const Shape &from, const Shape &to);
 
 /// The product of the extents `begin` .. `end` - 1.
 Size productOf(const Shape &shape, size_t begin = 0, size_t end = SIZE_MAX);

@@ -5,6 +5,8 @@
 
 #include "runtime/data/SafeTensors.h"
 
+#include <map>
+
 namespace fovea::onnx::schema {
 class TensorProto;
 } // namespace fovea::onnx::schema
@@ -14,15 +16,33 @@ namespace fovea::onnx {
 /// The whole file at `path`.
 runtime::Status readFile(const std::string &path, std::string &bytes);
 
-/// Reads a tensor; one that lies in another file is looked for beside `path`.
-/// Float types become F32 or F64, all others F64.
-runtime::Status readTensor(const schema::TensorProto &proto,
-                           const std::string &path, runtime::Tensor &tensor);
+/// Reads the tensors of the model at `path`, and those in external files beside
+/// it: opens each file once, and reads only the required bytes.
+class TensorReader {
+public:
+  explicit TensorReader(std::string path) : path(std::move(path)) {}
+  ~TensorReader();
+  TensorReader(const TensorReader &) = delete;
+  TensorReader &operator=(const TensorReader &) = delete;
 
-/// The same of whole numbers and bits, exactly.
-runtime::Status readWhole(const schema::TensorProto &proto,
-                          const std::string &path,
-                          std::vector<int64_t> &numbers);
+  /// Float types become F32 or F64, all others F64.
+  runtime::Status read(const schema::TensorProto &proto,
+                       runtime::Tensor &tensor);
+  /// The same for whole numbers and bits, exactly.
+  runtime::Status readWhole(const schema::TensorProto &proto,
+                            std::vector<int64_t> &numbers);
+
+private:
+  template <typename Number>
+  runtime::Status readNumbers(const schema::TensorProto &proto,
+                              std::vector<Number> &numbers);
+  runtime::Status readExternal(const schema::TensorProto &proto,
+                               uint64_t needed, std::string &bytes);
+  int openBeside(const std::string &name, std::string &why);
+
+  std::string path;
+  std::map<std::string, int> files; // descriptors, by their names in the model
+};
 
 } // namespace fovea::onnx
 

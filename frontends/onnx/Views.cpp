@@ -1,7 +1,7 @@
 //===- Views.cpp - operators that move elements ---------------------------===//
 //
-// Each says where an element of its output stands in its input; the compiler
-// reads there and copies nothing where it can.
+// Each operator maps an output element to its place in the input; the compiler
+// reads there, without a copy if possible.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,11 +9,12 @@
 #include "frontends/onnx/onnx.pb.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fmt/format.h>
 
 using namespace fovea::onnx;
 
-/// Numbers of an attribute, or since some version of an input.
+/// Numbers from an attribute, or since some version from an input.
 static std::optional<std::vector<int64_t>> numbersOf(Importer &importer,
                                                      const Node &node,
                                                      const std::string &name,
@@ -21,6 +22,20 @@ static std::optional<std::vector<int64_t>> numbersOf(Importer &importer,
   if (!node.input(input))
     return node.integers(name);
   return importer.knownNumbers(node, input);
+}
+
+/// The same, if they may contain lengths.
+static std::optional<std::vector<Size>> sizesIn(Importer &importer,
+                                                const Node &node,
+                                                const std::string &name,
+                                                size_t input) {
+  if (node.input(input)) {
+    const Contents *known = importer.knownInput(node, input);
+    return known ? std::optional<std::vector<Size>>(known->whole)
+                 : std::nullopt;
+  }
+  std::vector<int64_t> numbers = node.integers(name);
+  return std::vector<Size>(numbers.begin(), numbers.end());
 }
 
 /// `a + n`, with as few signs as can be.
@@ -35,8 +50,8 @@ static std::string plus(const std::string &index, const Size &number) {
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// The indices into `from` of the element that stands at `indices` of `to`, in
-/// the order of rows: axes are taken together until they have as many elements.
+/// The indices into `from` of the element at `indices` of `to`, in row-major
+/// order: axes are merged until both sides have equally many elements.
 static Indices reshaped(const Shape &from, const Shape &to,
                         const Indices &indices) {
   Indices result(from.size(), "0");
@@ -50,7 +65,7 @@ static Indices reshaped(const Shape &from, const Shape &to,
       right = to[b++];
     while (!(left == right)) {
       std::optional<int64_t> x = left.value(), y = right.value();
-      // The side that has fewer lengths, or is smaller, takes its next axis.
+      // The side with fewer lengths, or the smaller one, takes its next axis.
       bool growsLeft = x && y ? *x < *y : left.dividedBy(right) == std::nullopt;
       if (growsLeft ? a == from.size() : b == to.size())
         growsLeft = !growsLeft;
@@ -66,7 +81,7 @@ static Indices reshaped(const Shape &from, const Shape &to,
     Shape sizes(to.begin() + static_cast<int64_t>(firstB),
                 to.begin() + static_cast<int64_t>(b));
     std::string flat = flatIndex(own, sizes);
-    // Axes of one element read at 0.
+    // Axes of one element are read at 0.
     std::vector<size_t> axes;
     for (size_t i = firstA; i < a; ++i)
       if (!from[i].is(1))
@@ -88,12 +103,22 @@ static Indices reshaped(const Shape &from, const Shape &to,
 static bool giveReshaped(Importer &importer, const Node &node,
                          const Shape &shape) {
   const Value x = node.at(0);
-  if (!(productOf(x.shape) == productOf(shape)))
-    return importer.refuse(node, "a value of " + shapeText(x.shape) +
-                                     " cannot have the shape " +
-                                     shapeText(shape));
-  return importer.give(node, 0, x.type, shape, [&](const Indices &indices) {
-    return importer.read(x, reshaped(x.shape, shape, indices));
+  if (!(productOf(x.shape) == productOf(shape))) {
+    // Exporters bake the lengths of their example into shapes.
+    bool isOpen = !productOf(x.shape).value();
+    return importer.refuse(
+        node, "a value of " + shapeText(x.shape) + " cannot have the shape " +
+                  shapeText(shape) +
+                  (isOpen ? "; help: where the file is for one length only, "
+                            "give it with --set"
+                          : ""));
+  }
+  Shape own = withParts(x.shape, shape);
+  return importer.give(node, 0, x.type, own, [&](const Indices &indices) {
+    bool isExact = true;
+    Indices places = importer.storedPlaces(indices, own, isExact);
+    Indices stored = reshaped(storedAxes(x.shape), storedAxes(own), places);
+    return importer.read(x, importer.mergedPlaces(stored, x.shape), !isExact);
   });
 }
 
@@ -105,6 +130,9 @@ static bool giveReshape(Importer &importer, const Node &node) {
   Shape shape;
   std::optional<size_t> open;
   for (const Size &size : wanted->whole) {
+    if (size.is(-1) && open)
+      return importer.refuse(node, "has more than one extent to infer in " +
+                                       shapeText(wanted->whole));
     if (size.is(-1))
       open = shape.size();
     bool isSame = size.is(0) && node.integer("allowzero", 0) == 0 &&
@@ -165,6 +193,9 @@ static bool giveUnsqueeze(Importer &importer, const Node &node) {
     std::optional<size_t> own = importer.axisOf(node, axis, rank);
     if (!own)
       return false;
+    if (isNew[*own])
+      return importer.refuse(node,
+                             fmt::format("names the axis {} twice", axis));
     isNew[*own] = true;
   }
   Shape shape;
@@ -181,13 +212,17 @@ static bool giveTranspose(Importer &importer, const Node &node) {
     for (size_t i = x.rank(); i-- > 0;)
       order.push_back(static_cast<int64_t>(i));
   Shape shape;
-  for (int64_t axis : order) {
+  std::vector<bool> isNamed(x.rank());
+  for (int64_t &axis : order) {
     std::optional<size_t> own = importer.axisOf(node, axis, x.rank());
     if (!own)
       return false;
+    axis = static_cast<int64_t>(*own);
     shape.push_back(x.shape[*own]);
+    isNamed[*own] = true;
   }
-  if (order.size() != x.rank())
+  if (order.size() != x.rank() ||
+      std::count(isNamed.begin(), isNamed.end(), false) > 0)
     return importer.refuse(node, "'perm' does not name each axis");
   return importer.give(node, 0, x.type, shape, [&](const Indices &indices) {
     Indices own(x.rank());
@@ -237,31 +272,28 @@ static bool giveTile(Importer &importer, const Node &node) {
 
 static bool giveSlice(Importer &importer, const Node &node) {
   const Value x = node.at(0);
-  auto starts = numbersOf(importer, node, "starts", 1);
+  auto starts = sizesIn(importer, node, "starts", 1);
+  auto ends = sizesIn(importer, node, "ends", 2);
   auto axes = numbersOf(importer, node, "axes", 3);
   auto steps = numbersOf(importer, node, "steps", 4);
-  if (!starts || !axes || !steps)
+  if (!starts || !ends || !axes || !steps)
     return false;
-  std::vector<Size> ends;
-  if (node.input(2)) {
-    const Contents *known = importer.knownInput(node, 2);
-    if (!known)
-      return false;
-    ends = known->whole;
-  } else {
-    for (int64_t end : node.integers("ends"))
-      ends.emplace_back(end);
-  }
+  auto isMissing = [&](size_t count) {
+    return count != starts->size() && count != 0;
+  };
+  if (ends->size() != starts->size() || isMissing(axes->size()) ||
+      isMissing(steps->size()))
+    return importer.refuse(node, "has other numbers of starts, ends, axes and "
+                                 "steps");
   Shape shape = x.shape;
   std::vector<Size> first(x.rank());
   std::vector<int64_t> step(x.rank(), 1);
-  for (size_t k = 0; k < starts->size() && k < ends.size(); ++k) {
+  for (size_t k = 0; k < starts->size(); ++k) {
     std::optional<size_t> axis = importer.axisOf(
-        node, k < axes->size() ? (*axes)[k] : static_cast<int64_t>(k),
-        x.rank());
+        node, axes->empty() ? static_cast<int64_t>(k) : (*axes)[k], x.rank());
     if (!axis)
       return false;
-    int64_t by = k < steps->size() ? (*steps)[k] : 1;
+    int64_t by = steps->empty() ? 1 : (*steps)[k];
     const Size &extent = x.shape[*axis];
     std::optional<int64_t> length = extent.value();
     auto place = [&](const Size &given) -> std::optional<Size> {
@@ -273,23 +305,34 @@ static bool giveSlice(Importer &importer, const Node &node) {
       }
       if (!number)
         return given;
-      // Far past the end is the end; anything else is taken as it is.
+      // Far past the end means the end; other values are used unchanged.
       if (*number >= (int64_t(1) << 30))
         return by > 0 ? extent : extent - Size(1);
       if (*number <= -(int64_t(1) << 30))
         return by > 0 ? Size(0) : Size(-1);
       return *number < 0 ? extent + given : given;
     };
-    std::optional<Size> from = place((*starts)[k]), to = place(ends[k]);
     if (by == 0)
       return importer.refuse(node, "a step of 0");
+    if (by < INT32_MIN || by > INT32_MAX)
+      return importer.refuse(
+          node, fmt::format("a step of {}, and only numbers of 32 bits are "
+                            "supported",
+                            by));
+    std::optional<Size> from = place((*starts)[k]), to = place((*ends)[k]);
     Size span = by > 0 ? *to - *from : *from - *to;
+    if (span.value().value_or(0) < 0)
+      span = 0;
     int64_t size = by > 0 ? by : -by;
     shape[*axis] =
         size == 1 ? span : (span + Size(size - 1)).floorDividedBy(size);
     first[*axis] = *from;
     step[*axis] = by;
   }
+  // A number and a length can be compared only at run time.
+  bool isOpen = false;
+  for (size_t i = 0; i < x.rank(); ++i)
+    isOpen |= x.shape[i].value() && !shape[i].value();
   return importer.give(node, 0, x.type, shape, [&](const Indices &indices) {
     Indices own;
     for (size_t i = 0; i < x.rank(); ++i) {
@@ -302,14 +345,14 @@ static bool giveSlice(Importer &importer, const Node &node) {
                                       -step[i], indices[i])
                         : plus(index, first[i]));
     }
-    return importer.read(x, own);
+    return importer.read(x, own, isOpen);
   });
 }
 
 static bool giveConcat(Importer &importer, const Node &node) {
   std::vector<Value> parts;
   for (size_t i = 0; i < node.numInputs(); ++i)
-    // A part without elements is none.
+    // A part without elements is dropped.
     if (!productOf(node.at(i).shape).is(0))
       parts.push_back(node.at(i));
   if (parts.empty())
@@ -325,7 +368,7 @@ static bool giveConcat(Importer &importer, const Node &node) {
           (i != *axis && !(parts[k].shape[i] == shape[i])))
         return importer.refuse(node, "'" + parts[k].name + "' " +
                                          shapeText(parts[k].shape) +
-                                         " does not fit to '" + parts[0].name +
+                                         " does not match '" + parts[0].name +
                                          "' " + shapeText(parts[0].shape));
       if (i == *axis)
         shape[i] = shape[i] + parts[k].shape[i];
@@ -364,19 +407,27 @@ static bool giveSplit(Importer &importer, const Node &node) {
       return importer.refuse(node, "splits a length");
     int64_t part = (*extent + count - 1) / count;
     for (int64_t k = 0; k < count; ++k)
-      sizes->push_back(std::min(part, *extent - k * part));
+      sizes->push_back(std::clamp<int64_t>(*extent - k * part, 0, part));
   }
-  int64_t offset = 0;
-  for (size_t k = 0; k < node.numOutputs() && k < sizes->size(); ++k) {
+  Size whole(0);
+  for (int64_t size : *sizes)
+    whole = whole + Size(size);
+  if (sizes->size() != node.numOutputs() || (extent && !whole.is(*extent)))
+    return importer.refuse(
+        node, fmt::format("cannot split {} elements into {} parts of {}",
+                          x.shape[*axis].text(), count,
+                          shapeText({sizes->begin(), sizes->end()})));
+  Size offset(0);
+  for (size_t k = 0; k < sizes->size(); ++k) {
     Shape shape = x.shape;
     shape[*axis] = Size((*sizes)[k]);
     if (!importer.give(node, k, x.type, shape, [&](const Indices &indices) {
           Indices own = indices;
-          own[*axis] = plus(own[*axis], Size(offset));
+          own[*axis] = plus(own[*axis], offset);
           return importer.read(x, own);
         }))
       return false;
-    offset += (*sizes)[k];
+    offset = offset + shape[*axis];
   }
   return true;
 }
@@ -393,8 +444,14 @@ static bool givePad(Importer &importer, const Node &node) {
                                                : "false";
   if (const Value *value = node.input(2))
     filler = importer.read(*value, Indices(value->rank(), "0"));
+  if (mode != "constant" && mode != "edge" && mode != "wrap" &&
+      mode != "reflect")
+    return importer.refuse(node, "the mode '" + mode + "' is not supported");
+  size_t count = axes->empty() ? x.rank() : axes->size();
+  if (pads->size() != 2 * count)
+    return importer.refuse(
+        node, fmt::format("has {} pads for {} axes", pads->size(), count));
   std::vector<int64_t> before(x.rank()), after(x.rank());
-  size_t count = pads->size() / 2;
   for (size_t k = 0; k < count; ++k) {
     std::optional<size_t> axis = importer.axisOf(
         node, axes->empty() ? static_cast<int64_t>(k) : (*axes)[k], x.rank());
@@ -405,12 +462,12 @@ static bool givePad(Importer &importer, const Node &node) {
   }
   Shape shape = x.shape;
   for (size_t i = 0; i < x.rank(); ++i)
-    shape[i] = shape[i] + Size(before[i] + after[i]);
+    shape[i] = shape[i] + Size(before[i]) + Size(after[i]);
   return importer.give(node, 0, x.type, shape, [&](const Indices &indices) {
     Indices own;
     std::vector<std::string> inside;
     for (size_t i = 0; i < x.rank(); ++i) {
-      std::string index = plus(indices[i], Size(-before[i]));
+      std::string index = plus(indices[i], Size(0) - Size(before[i]));
       std::string extent = x.shape[i].text();
       if (before[i] != 0 || after[i] != 0) {
         if (mode == "edge")
@@ -441,6 +498,7 @@ static bool giveDepth(Importer &importer, const Node &node) {
   const Value x = node.at(0);
   int64_t block = node.integer("blocksize", 1);
   bool isOut = node.op() == "SpaceToDepth";
+  bool isCrd = node.text("mode", "DCR") == "CRD";
   if (x.rank() != 4 || block < 1)
     return importer.refuse(node, "takes 4 axes, and blocks of at least 1");
   std::string c = x.shape[1].text();
@@ -450,18 +508,25 @@ static bool giveDepth(Importer &importer, const Node &node) {
     shape[2] = shape[2].floorDividedBy(block);
     shape[3] = shape[3].floorDividedBy(block);
     return importer.give(node, 0, x.type, shape, [&](const Indices &i) {
-      return importer.read(
-          x, {i[0], fmt::format("{} mod {}", i[1], c),
-              fmt::format("{0}*{1} + {2} // {3}", block, i[2], i[1],
-                          (x.shape[1] * Size(block)).text()),
-              fmt::format("{0}*{1} + ({2} // {3}) mod {0}", block, i[3], i[1],
-                          c)});
+      // The channel, and its place in its block.
+      std::string channel, row, column;
+      if (isCrd) {
+        channel = fmt::format("{} // {}", i[1], block * block);
+        row = fmt::format("({} // {}) mod {}", i[1], block, block);
+        column = fmt::format("{} mod {}", i[1], block);
+      } else {
+        channel = fmt::format("{} mod {}", i[1], c);
+        row = fmt::format("{} // {}", i[1], (x.shape[1] * Size(block)).text());
+        column = fmt::format("({} // {}) mod {}", i[1], c, block);
+      }
+      return importer.read(x, {i[0], channel,
+                               fmt::format("{}*{} + {}", block, i[2], row),
+                               fmt::format("{}*{} + {}", block, i[3], column)});
     });
   }
   shape[1] = shape[1].floorDividedBy(block * block);
   shape[2] = shape[2] * Size(block);
   shape[3] = shape[3] * Size(block);
-  bool isCrd = node.text("mode", "DCR") == "CRD";
   return importer.give(node, 0, x.type, shape, [&](const Indices &i) {
     std::string depth = shape[1].text();
     std::string channel =
@@ -472,96 +537,6 @@ static bool giveDepth(Importer &importer, const Node &node) {
     return importer.read(x,
                          {i[0], channel, fmt::format("{} // {}", i[2], block),
                           fmt::format("{} // {}", i[3], block)});
-  });
-}
-
-//===----------------------------------------------------------------------===//
-// Made of nothing
-//===----------------------------------------------------------------------===//
-
-static bool giveConstantOfShape(Importer &importer, const Node &node) {
-  const Contents *wanted = importer.knownInput(node, 0);
-  if (!wanted)
-    return false;
-  Shape shape = wanted->whole;
-  Value value;
-  if (const auto *tensor = node.attribute("value")) {
-    if (!importer.addTensor(tensor->t(), "value", value))
-      return false;
-  } else {
-    value.known = std::make_shared<Contents>(Contents{{}, {0.0}});
-    value.shape = {Size(1)};
-  }
-  std::optional<int64_t> count = productOf(shape).value();
-  if (count && *count >= 0 && *count <= 64) {
-    Contents contents;
-    if (value.kind() == Kind::Real)
-      contents.reals.assign(size_t(*count), value.known->reals[0]);
-    else
-      contents.whole.assign(size_t(*count), value.known->whole[0]);
-    importer.giveKnown(node, 0, value.type, shape, std::move(contents));
-    return true;
-  }
-  return importer.give(node, 0, value.type, shape, [&](const Indices &) {
-    return importer.read(value, {"0"});
-  });
-}
-
-static bool giveRange(Importer &importer, const Node &node) {
-  const Value from = node.at(0), to = node.at(1), by = node.at(2);
-  const Contents *end = importer.knownInput(node, 1);
-  const Contents *begin = end ? importer.knownInput(node, 0) : nullptr;
-  const Contents *step = begin ? importer.knownInput(node, 2) : nullptr;
-  if (!step)
-    return false;
-  Size count(0);
-  if (from.kind() == Kind::Real) {
-    double number = (end->reals[0] - begin->reals[0]) / step->reals[0];
-    if (!(number > 0 && number < 0x1p40))
-      return importer.refuse(node, "gives no elements");
-    count = Size(static_cast<int64_t>(std::ceil(number)));
-  } else {
-    std::optional<int64_t> size = step->whole[0].value();
-    if (!size || *size == 0)
-      return importer.refuse(node, "has a step that is a length");
-    Size span = end->whole[0] - begin->whole[0];
-    count = *size > 0
-                ? (span + Size(*size - 1)).floorDividedBy(*size)
-                : (Size(0) - span + Size(-*size - 1)).floorDividedBy(-*size);
-  }
-  return importer.give(node, 0, from.type, {count}, [&](const Indices &i) {
-    return fmt::format("{} + {} * {}",
-                       importer.read(from, Indices(from.rank(), "0")), i[0],
-                       importer.read(by, Indices(by.rank(), "0")));
-  });
-}
-
-static bool giveEyeLike(Importer &importer, const Node &node) {
-  const Value x = node.at(0);
-  auto type = static_cast<ElementType>(node.integer("dtype", x.type));
-  std::optional<Kind> kind = kindOf(type);
-  if (x.rank() != 2 || !kind)
-    return importer.refuse(node, "takes a matrix");
-  return importer.give(node, 0, type, x.shape, [&](const Indices &i) {
-    return converted(fmt::format("(if {} == {} + {} then 1 else 0)", i[1], i[0],
-                                 node.integer("k", 0)),
-                     Kind::Int, *kind);
-  });
-}
-
-static bool giveTrilu(Importer &importer, const Node &node) {
-  const Value x = node.at(0);
-  std::string shift = "0";
-  if (const Value *k = node.input(1))
-    shift = importer.read(*k, Indices(k->rank(), "0"));
-  bool isUpper = node.integer("upper", 1) != 0;
-  if (x.rank() < 2)
-    return importer.refuse(node, "takes matrices");
-  return importer.give(node, 0, x.type, x.shape, [&](const Indices &i) {
-    return fmt::format("if {} {} {} + {} then {} else {}", i[x.rank() - 1],
-                       isUpper ? ">=" : "<=", i[x.rank() - 2], shift,
-                       importer.read(x, i),
-                       converted("0", Kind::Int, x.kind()));
   });
 }
 
@@ -579,13 +554,4 @@ void fovea::onnx::addViews(Handlers &handlers) {
   handlers["Pad"] = givePad;
   handlers["DepthToSpace"] = giveDepth;
   handlers["SpaceToDepth"] = giveDepth;
-  handlers["ConstantOfShape"] = giveConstantOfShape;
-  handlers["Range"] = giveRange;
-  handlers["EyeLike"] = giveEyeLike;
-  handlers["Trilu"] = giveTrilu;
-  // Both are always known (Fold.cpp).
-  for (const char *name : {"Constant", "Shape", "Size"})
-    handlers[name] = [](Importer &importer, const Node &node) {
-      return importer.refuse(node, "has a value that is not supported");
-    };
 }

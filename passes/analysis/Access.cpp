@@ -1,9 +1,9 @@
 //===- Access.cpp - what an op reads, index by index ----------------------===//
 //
 // Classifies the index values of reads and collects the affine conditions of
-// computes. Decides nothing: a value that is not an index of
-// the op plus a constant is `Computed`, a condition that does not compare two
-// indices of the op is no guard.
+// computes. Makes no decisions: a value that is not an index of the op plus a
+// constant is `Computed`, and a condition that does not compare two indices of
+// the op is not a guard.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ using namespace fovea::attn;
 
 namespace {
 
-/// How much of a condition is looked at: shared subexpressions are visited once
-/// for each use, so the work needs a bound.
+/// The limit on the examined part of a condition: shared subexpressions are
+/// visited once per use.
 constexpr unsigned maxTerms = 256;
 
 /// Collects the guards that follow from conditions on the indices of one op.
@@ -27,7 +27,7 @@ public:
   GuardCollector(ComputeOp op, SmallVectorImpl<Guard> &guards)
       : op(op), guards(guards) {}
 
-  /// Adds what holds where `condition` is `holds`.
+  /// Adds the facts that hold if `condition` is `holds`.
   void add(Value condition, bool holds);
 
 private:
@@ -94,8 +94,8 @@ void GuardCollector::add(Value condition, bool holds) {
         add(flip->getOperand(1 - i), !holds);
     return;
   }
-  // if c then a else false (a conjunction that stops early), and the like: a
-  // branch whose value is known to be the other one was not taken.
+  // if c then a else false (a short-circuit conjunction) and similar: a branch
+  // whose value is known to be the other one was not taken.
   auto branches = [&](Value test, Value whenTrue, Value whenFalse) {
     APInt known;
     bool notElse = matchPattern(whenFalse, m_ConstantInt(&known)) &&
@@ -205,8 +205,8 @@ SmallVector<Equality> fovea::attn::equalitiesOf(ComputeOp op) {
 std::optional<Equality> fovea::attn::scatteredBy(ComputeOp op) {
   if (op.getReducer() != Reducer::sum)
     return std::nullopt;
-  // Rows, or the elements of an array that a batch has once, as the gradient of
-  // a vector.
+  // Rows, or the elements of an array that a batch has once, such as a vector's
+  // gradient.
   auto batch = op->getAttrOfType<StringAttr>("attn.batch");
   bool isOfBatch = op.getNumParallel() == 1 && batch &&
                    batch.getValue() != "each" &&

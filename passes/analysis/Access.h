@@ -26,12 +26,12 @@ struct AccessIndex {
   int64_t offset = 0;
   mlir::StringAttr length;
   mlir::Value value;
-  /// The index as it is computed; null where no compute reads.
+  /// The index as computed; null if no compute reads.
   mlir::Value expression;
 };
 
-/// A condition that holds wherever the access happens:
-/// index(lhs) <= index(rhs) + offset, both indices of the op.
+/// A condition that holds at every access: index(lhs) <= index(rhs) + offset,
+/// both indices of the op.
 struct Guard {
   unsigned lhs, rhs;
   int64_t offset;
@@ -42,10 +42,10 @@ struct Access {
   mlir::Operation *read;   // the attn.read, or the reader itself
   mlir::Value array;
   llvm::SmallVector<AccessIndex> indices; // one per axis of the array
-  /// An alternative of a read: the places that lead to it; null otherwise.
+  /// For an alternative of a read: the places that lead to it; null otherwise.
   mlir::ArrayAttr places = {};
 
-  /// What scheduling has found: how far axis `axis` is from index `time`.
+  /// The result of scheduling: the distance of axis `axis` from index `time`.
   struct Known {
     unsigned time, axis;
     int64_t min, max;
@@ -62,61 +62,62 @@ unsigned numIndices(mlir::Operation *op);
 /// choice are read one to one.
 llvm::SmallVector<Access> accessesOf(mlir::Operation *op);
 
-/// Every array that the op or anything inside it takes, and what takes it.
+/// Every array that the op or a nested op uses, with its user.
 void forArrays(
     mlir::Operation &op,
     llvm::function_ref<void(mlir::Operation *user, mlir::Value array)> visit);
 
-/// The array that `array` is a view of, or itself.
+/// Returns the array that `array` is a view of, or itself.
 mlir::Value throughViews(mlir::Value array);
 
-/// What a result of a kernel is called inside of it; any other array itself.
+/// Returns the name of a kernel's result inside the kernel; any other array
+/// itself.
 mlir::Value insideKernel(mlir::Value array);
 
-/// Whether a length of `model`, a system or a program, differs between the
-/// places of an example, by itself or because it follows from one that does.
+/// Returns whether a length of `model`, a system or a program, differs between
+/// the places of an example, directly or through another length.
 bool variesInside(mlir::Attribute extent, mlir::Operation *model);
 
-/// The number that an extent is, or nothing for a length.
+/// Returns the extent as a number, or nothing for a length.
 std::optional<int64_t> numberOf(mlir::Attribute extent);
 
-/// Whether every index of `op` runs from 0, but for `except`.
+/// Returns whether every index of `op` except `except` starts at 0.
 bool startsAtZero(ComputeOp op, std::optional<unsigned> except = {});
 
 /// `user` as a read of `array` that has no alternatives; null otherwise.
 ReadOp plainRead(mlir::Operation *user, mlir::Value array);
 
-/// What the condition of a compute says of its indices.
+/// The index facts in the condition of a compute.
 llvm::SmallVector<Guard> guardsOf(ComputeOp op);
 
-/// The same of any condition inside the compute `op`, where it holds. Of a
-/// comparison of two indices it is all that it says, unless it is `ne`.
+/// The same for any condition inside the compute `op`, where it holds. Complete
+/// for a comparison of two indices, except `ne`.
 llvm::SmallVector<Guard> guardsOf(mlir::Value condition, ComputeOp op);
 
 /// The conditions that hold exactly where `condition` does.
 llvm::SmallVector<mlir::Value> conjunctsOf(mlir::Value condition);
 
-/// Whether `condition`, inside the compute `op`, holds wherever all of `known`
-/// do, as far as comparisons of indices tell.
+/// Returns whether `condition`, inside the compute `op`, provably holds
+/// wherever all of `known` do, by comparisons of indices.
 bool follows(mlir::Value condition, ComputeOp op, llvm::ArrayRef<Guard> known);
 
 /// `value` of type index as one AccessIndex of the compute `op`.
 AccessIndex classify(mlir::Value value, ComputeOp op);
 
-/// A condition `index == value` that holds for every element that counts.
+/// A condition `index == value` that holds for every relevant element.
 struct Equality {
   unsigned index;
   mlir::Value value;
 };
 
-/// The equalities of the condition of `op` that determine one of its indices
-/// by the others.
+/// The equalities in the condition of `op` that determine one of its indices
+/// from the others.
 llvm::SmallVector<Equality> equalitiesOf(ComputeOp op);
 
-/// The parallel index that the condition of a sum finds by those of the sum, if
-/// there is one: `sum[t where token[t] == w](d[t])`. The sum is computed term
-/// by term, each added where it belongs; for the last index, along which
-/// elements are neighbours, only of a vector that a batch has once.
+/// Returns the parallel index that a sum's condition determines from the sum's
+/// indices, if any: `sum[t where token[t] == w](d[t])`. Such a sum is computed
+/// term by term, each added at its place. The last index, along which elements
+/// are neighbours, qualifies only for a vector that a batch has once.
 std::optional<Equality> scatteredBy(ComputeOp op);
 
 } // namespace fovea::attn

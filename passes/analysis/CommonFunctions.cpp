@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-/// How many pairs of values are compared to find the places of a function:
-/// sums may be compared in two orders, so the work needs a bound.
+/// The limit on compared pairs of values when matching a function's places:
+/// sums may be compared in two orders.
 static constexpr unsigned maxCompared = 512;
 
 bool fovea::attn::isCostly(Operation *op) {
@@ -29,7 +29,7 @@ bool fovea::attn::hasCostlyFunction(ComputeOp op) {
                       [](Operation &inner) { return isCostly(&inner); });
 }
 
-/// The number of the index of `op` that a value of its body or condition is.
+/// The index of `op` that a value of its body or condition is.
 static std::optional<unsigned> indexOf(Value value, ComputeOp op) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument || argument.getOwner()->getParentOp() != op)
@@ -48,8 +48,8 @@ static bool haveSameBounds(ComputeOp a, unsigned inA, ComputeOp b,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Finds which indices have to stand for which others for two values to be the
-/// same.
+/// Finds the index mapping under which two values are
+/// equal.
 class Unifier {
 public:
   Unifier(ComputeOp a, ComputeOp b)
@@ -145,7 +145,7 @@ public:
   }
 
 private:
-  /// What an op is, but for where it stands.
+  /// The op without its position.
   using Key = std::tuple<const void *, const void *, const void *,
                          std::vector<unsigned>>;
   std::map<Key, unsigned> known;
@@ -172,7 +172,7 @@ void Numbering::add(Block &block, ArrayRef<unsigned> places) {
   }
 }
 
-/// The indices of an equation as they are.
+/// The indices of an equation, unchanged.
 static IndexMap ownPlaces(ComputeOp op) {
   return llvm::to_vector(llvm::seq(op.getNumIndices()));
 }

@@ -1,9 +1,9 @@
 //===- CommonFunctions.h - what two equations both evaluate ---------------===//
 //
-// Finds functions, as tanh, that two equations evaluate at the same places of
-// the same arrays, whatever their indices are called and in whatever order
-// these stand. Only the scalars of a body itself are compared: what stands in
-// a branch is common to nobody.
+// Finds functions, such as tanh, that two equations evaluate at the same
+// places of the same arrays, whatever the names and order of their
+// indices. Compares only the scalars of a body itself, not those in a
+// branch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,28 +14,28 @@
 
 namespace fovea::attn {
 
-/// For each index of an equation the index of another one that it stands for.
+/// For each index of an equation, the matching index of another one.
 using IndexMap = llvm::SmallVector<unsigned>;
 
-/// Whether an op of a body takes many times as long as an addition.
+/// Returns whether an op of a body takes many times as long as an addition.
 bool isCostly(mlir::Operation *op);
 
-/// Whether the body of `op` evaluates a costly function.
+/// Returns whether the body of `op` evaluates a costly function.
 bool hasCostlyFunction(ComputeOp op);
 
-/// The ways in which the indices of `b` can stand for those of `a`, one for
-/// one and with the same bounds, so that a costly function of all indices has
-/// the same arguments in both. Bounded work: some may be missed in bodies of
-/// hundreds of terms.
+/// Returns the one-to-one index mappings from `b` to `a`, with equal
+/// bounds, under which a costly function of all indices has the same
+/// arguments. Bounded work: bodies of hundreds of terms may miss
+/// some.
 llvm::SmallVector<IndexMap> commonPlaces(ComputeOp a, ComputeOp b);
 
-/// The ops of the body of `b` that give what an op of the body of `a` gives,
-/// and that op, where index i of `b` is index places[i] of `a`.
+/// Returns the ops in the body of `b` that compute the same as an op in the
+/// body of `a`, with that op, if index i of `b` is index places[i] of `a`.
 llvm::DenseMap<mlir::Operation *, mlir::Operation *>
 commonOps(ComputeOp a, ComputeOp b, llvm::ArrayRef<unsigned> places);
 
-/// Whether both equations have the same bounds and conditions at `places`, and
-/// evaluate a costly function there in common.
+/// Returns whether both equations have the same bounds and conditions at
+/// `places`, and a costly function in common there.
 bool evaluateTogether(ComputeOp a, ComputeOp b,
                       llvm::ArrayRef<unsigned> places);
 

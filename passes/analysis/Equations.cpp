@@ -8,6 +8,30 @@
 using namespace mlir;
 using namespace fovea::attn;
 
+OrderAttr fovea::attn::orderOver(ComputeOp from, ArrayRef<unsigned> indices,
+                                 unsigned numParallel) {
+  OrderAttr order = from.getOrderAttr();
+  auto reduced = indices.drop_front(numParallel);
+  bool isSame = reduced.size() == from.getNumReduction() &&
+                llvm::all_of(reduced, [&](unsigned index) {
+                  return index >= from.getNumParallel();
+                });
+  if (!order || !isSame)
+    return {};
+  if (order.isChain())
+    return order;
+  const auto *lanes = llvm::find(indices, order.getLanes());
+  return OrderAttr::get(from.getContext(), lanes - indices.begin(),
+                        order.getFused());
+}
+
+OrderAttr fovea::attn::movedBy(int64_t count, OrderAttr order) {
+  if (!order || order.isChain())
+    return order;
+  return OrderAttr::get(order.getContext(), order.getLanes() + count,
+                        order.getFused());
+}
+
 ComputeOp fovea::attn::makeOver(OpBuilder &builder, ComputeOp like,
                                 ArrayRef<unsigned> indices,
                                 unsigned numParallel, Reducer reducer,
@@ -19,9 +43,32 @@ ComputeOp fovea::attn::makeOver(OpBuilder &builder, ComputeOp like,
     extents.push_back(like.getExtents()[index]);
     lower.push_back(like.getLower()[index]);
   }
-  return ComputeOp::create(builder, like.getLoc(), like.getLabel().value_or(""),
-                           names, extents, lower, numParallel, reducer,
-                           like.getElementType(), hasCondition);
+  auto op = ComputeOp::create(
+      builder, like.getLoc(), like.getLabel().value_or(""), names, extents,
+      lower, numParallel, reducer, like.getElementType(), hasCondition);
+  if (reducer != Reducer::none && reducer == like.getReducer())
+    op.setOrderAttr(orderOver(like, indices, numParallel));
+  return op;
+}
+
+ComputeOp fovea::attn::reordered(OpBuilder &builder, ComputeOp op,
+                                 ArrayRef<unsigned> order) {
+  ComputeOp result = makeOver(builder, op, order, op.getNumParallel(),
+                              op.getReducer(), op.hasCondition());
+  result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  OpBuilder::InsertionGuard guard(builder);
+  for (auto [from, to] :
+       llvm::zip_equal(op->getRegions(), result->getRegions())) {
+    if (from.empty())
+      continue;
+    IRMapping values;
+    for (auto [place, index] : llvm::enumerate(order))
+      values.map(from.getArgument(index), to.getArgument(place));
+    builder.setInsertionPointToEnd(&to.front());
+    for (Operation &inner : from.front())
+      builder.clone(inner, values);
+  }
+  return result;
 }
 
 ComputeOp fovea::attn::makeRows(OpBuilder &builder, ReadOp read, ComputeOp op,
@@ -39,7 +86,7 @@ ComputeOp fovea::attn::makeRows(OpBuilder &builder, ReadOp read, ComputeOp op,
   IRMapping mapping;
   for (auto [place, index] : llvm::enumerate(indices))
     mapping.map(op.getIndex(index), rows.getIndex(place));
-  // What the read needs of the body, in order.
+  // The body ops that the read depends on, in order.
   llvm::SetVector<Operation *> needed;
   needed.insert(read);
   for (size_t i = 0; i < needed.size(); ++i)

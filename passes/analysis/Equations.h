@@ -7,27 +7,44 @@
 
 namespace fovea::attn {
 
-/// An equation named as `like`, over those of its indices that `indices` says,
-/// in that order, of which the first `numParallel` are those of the result. Its
-/// regions are empty blocks.
+/// The order of `from` for an equation whose index number i is its index
+/// `indices[i]`, from `numParallel` on those of its sum; null where it reduces
+/// over other indices.
+OrderAttr orderOver(ComputeOp from, llvm::ArrayRef<unsigned> indices,
+                    unsigned numParallel);
+
+/// `order`, where the equation has `count` more indices ahead of those of its
+/// sum, or less.
+OrderAttr movedBy(int64_t count, OrderAttr order);
+
+/// Creates an equation named as `like`, over the indices of it that `indices`
+/// lists, in that order; the first `numParallel` are those of the result. Its
+/// regions are empty blocks. Keeps the order of `like` if it reduces the same
+/// indices in the same way.
 ComputeOp makeOver(mlir::OpBuilder &builder, ComputeOp like,
                    llvm::ArrayRef<unsigned> indices, unsigned numParallel,
                    Reducer reducer, bool hasCondition = false);
 
-/// What `read`, in the body of `op` and in no branch, finds, as an equation
-/// over those indices of `op` that it depends on, in the order of `indices`.
+/// Creates the equation `op` with its indices in another order; the axes of the
+/// result follow the first of them. `op` stays.
+ComputeOp reordered(mlir::OpBuilder &builder, ComputeOp op,
+                    llvm::ArrayRef<unsigned> order);
+
+/// Turns the value of `read`, in the body of `op` and outside branches, into an
+/// equation over the indices of `op` that it depends on, in the order of
+/// `indices`.
 ComputeOp makeRows(mlir::OpBuilder &builder, ReadOp read, ComputeOp op,
                    llvm::ArrayRef<unsigned> indices);
 
-/// Lets the place of `read` be read from `rows`, which is made of it.
+/// Makes `read` read from `rows`, which is computed from it.
 void readRows(ReadOp read, ComputeOp op, ComputeOp rows,
               llvm::ArrayRef<unsigned> indices);
 
-/// array[.., axes[0], axes[1], ..], as an equation after `array`.
+/// Creates array[.., axes[0], axes[1], ..] as an equation after `array`.
 ComputeOp makeTurned(mlir::Value array, llvm::ArrayRef<unsigned> axes);
 
-/// The array that an equation copies, element by element; null when it computes
-/// something.
+/// Returns the array that an equation copies element by element; null if it
+/// computes something.
 mlir::Value copiedBy(ComputeOp op);
 
 } // namespace fovea::attn

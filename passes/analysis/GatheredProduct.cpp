@@ -17,8 +17,8 @@ static uint64_t dependenceOf(ValueRange values) {
   return bits;
 }
 
-/// Whether a read finds the whole of its array, each axis at an index of its
-/// own.
+/// Returns whether a read covers its whole array, each axis at a separate
+/// index.
 static bool isWhole(ReadOp read, ComputeOp op) {
   if (!read.getAlternatives().empty() || read.getOtherwise())
     return false;
@@ -34,8 +34,8 @@ static bool isWhole(ReadOp read, ComputeOp op) {
   return true;
 }
 
-/// Whether runs of `read` lie along the index `run`: one axis is the index, and
-/// nothing else depends on it.
+/// Returns whether runs of `read` lie along the index `run`: one axis is the
+/// index, and nothing else depends on it.
 static bool isRun(ReadOp read, ComputeOp op, unsigned run) {
   std::optional<unsigned> found;
   for (auto [axis, value] : llvm::enumerate(read.getIndices()))
@@ -56,7 +56,7 @@ static SmallVector<unsigned> indicesIn(uint64_t bits, ComputeOp op) {
   return indices;
 }
 
-/// The number of places of some indices; nothing where one is a length.
+/// The number of places of some indices; nothing if one is a length.
 static std::optional<int64_t> sizeOf(ArrayRef<unsigned> indices, ComputeOp op) {
   int64_t size = 1;
   for (unsigned index : indices) {
@@ -68,22 +68,32 @@ static std::optional<int64_t> sizeOf(ArrayRef<unsigned> indices, ComputeOp op) {
   return size;
 }
 
-/// Puts the longest run among `indices` last; false where there is none.
-static bool findRun(GatheredFactors &factors, SmallVector<unsigned> &indices,
-                    uint64_t ofCondition, ComputeOp op) {
-  int64_t longest = 0;
+std::optional<unsigned> fovea::attn::longestRun(ReadOp read, ComputeOp op,
+                                                ArrayRef<unsigned> indices,
+                                                uint64_t ofCondition) {
+  std::optional<unsigned> run;
+  int64_t longest = 1;
   for (unsigned index : indices) {
-    if ((ofCondition & bitOf(index)) || !isRun(factors.gathered, op, index))
+    if ((ofCondition & bitOf(index)) || !isRun(read, op, index))
       continue;
-    // The last of equals, which needs no turning.
+    // The last of equals, which needs no transposition.
     int64_t length = *numberOf(op.getExtents()[index]);
     if (length >= longest) {
       longest = length;
-      factors.run = index;
+      run = index;
     }
   }
-  if (longest == 0)
+  return run;
+}
+
+/// Puts the longest run among `indices` last; false where there is none.
+static bool findRun(GatheredFactors &factors, SmallVector<unsigned> &indices,
+                    uint64_t ofCondition, ComputeOp op) {
+  std::optional<unsigned> run =
+      longestRun(factors.gathered, op, indices, ofCondition);
+  if (!run)
     return false;
+  factors.run = *run;
   indices.erase(llvm::find(indices, factors.run));
   indices.push_back(factors.run);
   return true;
@@ -151,7 +161,8 @@ std::optional<GatheredFactors> fovea::attn::gatheredFactors(ComputeOp op,
         match(op, reads[side], reads[1 - side]);
     if (!found)
       continue;
-    // One that stands at its own indices as well is no convolution.
+    // If the other factor also stands at its own indices, it is not a
+    // convolution.
     bool isPlain = isWhole(reads[side], op) && !op.hasCondition();
     if (isPlain &&
         (!mayBeWhole || found->isOverExamples || found->terms.size() != 1))

@@ -13,38 +13,38 @@
 
 namespace fovea::attn {
 
-/// Products with fewer columns or terms are computed as they are written.
+/// Products with fewer columns or terms are computed as written.
 constexpr int64_t leastExtent = 8;
 
-/// The product that `op` was named, or null.
+/// Returns the product that `op` is marked as, or null.
 ProductAttr productOf(ComputeOp op);
 /// Null: it is computed as it is written.
 void setProduct(ComputeOp op, ProductAttr product);
 
-/// Whether `op` is a sum of products of two reads, each of which depends on an
-/// index of the result that the other one does not: what may be named a matrix
-/// product later, and stays what it is until then.
+/// Returns whether `op` is a sum of products of two reads, each of which
+/// depends on an index of the result that the other does not. Such an op may be
+/// marked as a matrix product later, and must not change until then.
 bool isMatrixProduct(ComputeOp op);
 
-/// A product of the rows of a whole batch at once. Because arrays are packed,
-/// the rows of all examples are consecutive.
+/// A product of the rows of a whole batch. Packed arrays make the rows of all
+/// examples consecutive.
 ///
 ///   weights   C[i.., n] = sum[k](A[i.., k] * B[n, k])     B once for the batch
 ///   place     C[i.., n] = sum[k](A[p, i.., k] * B[n, k])  at one place of A
 ///   examples  C[m, n]   = sum over examples[i..](A[i.., m] * B[i.., n])
 ///
-/// A convolution is one, with its weights, and so are its adjoints: A is then
-/// gathered. Its rows, of `examples` its columns, consist of runs of
-/// consecutive elements, each of which lies somewhere or is 0.
+/// Convolutions with weights, and their adjoints, are products too: A is then
+/// gathered. Its rows (for `examples`, its columns) consist of runs of
+/// consecutive elements, each of which is anywhere, or 0.
 struct RowsProduct {
   ProductKind kind = ProductKind::weights;
-  /// Rows, wherever they lie, times weights.
+  /// Rows, at any address, times weights.
   bool isByRows() const { return kind != ProductKind::examples; }
   ReadOp left, right; // A and B
   /// C[.., n] for first <= n < last; the rest of the axis is zero.
   int64_t first = 0, last = 0;
-  /// By rows: the condition of the op, which says of whole rows that they are
-  /// zero, has to be applied after the product.
+  /// By rows: the condition of the op, which makes whole rows zero, must be
+  /// applied after the product.
   bool hasRowCondition = false;
   /// The elements of one row of C.
   int64_t width = 0;
@@ -63,37 +63,37 @@ struct RowsProduct {
   /// By rows: the terms of a sum. examples: m, the rows of C.
   int64_t count = 0;
 
-  /// A, if it is gathered, and the index of the op that a run is along. The
-  /// runs of a row (of a column, of `examples`) are the places of `runPlaces`,
-  /// the last one the fastest.
+  /// A, if it is gathered, and the op's index along a run. The runs of a row
+  /// (of a column, for `examples`) are the places of `runPlaces`, the last one
+  /// the fastest.
   ReadOp gathered;
   unsigned runIndex = 0;
   llvm::SmallVector<unsigned> runPlaces;
   int64_t runs = 0, runLength = 0;
 
   int64_t columns() const { return last - first; }
-  /// Whether B is packed ahead of the product, and not piece by piece.
+  /// Whether B is packed before the product, and not piece by piece.
   bool packsAhead() const { return isByRows() || !gathered; }
 };
 
-/// A product within each example, once for each place of the indices that both
-/// factors have: the scores of attention, what it reads, and the adjoints of
+/// A product within each example, once for each place of the indices that
+/// both factors have: attention scores, weighted sums, and the adjoints of
 /// both.
 ///
 ///   C[h.., m, n] = sum[k](A[h.., m, k] * B[h.., n, k])
 ///
-/// The axes of A and B may stand in any order. In a loop it is one of each
+/// The axes of A and B may have any order. In a loop there is one product per
 /// step.
 struct ExampleProduct {
   ReadOp left, right; // A and B
-  /// What each axis of A, B and C is read at: an index of the op, or, ahead of
-  /// those, a number or the step of a loop around.
+  /// The index of each axis of A, B and C: an index of the op, or, before
+  /// those, a number or the step of an enclosing loop.
   llvm::SmallVector<AccessIndex> leftAxes, rightAxes, resultAxes;
   /// Indices of the op; n is its last parallel one.
   unsigned m = 0, n = 0, k = 0;
-  /// All other indices, each place of which has a product of its own.
+  /// All other indices, with a separate product at each place.
   llvm::SmallVector<unsigned> outer;
-  /// Where A is not zero: k - m. What lies outside adds nothing.
+  /// Where A is not zero: k - m. Elements outside add nothing.
   Band terms;
   /// Where C is not zero: n - m.
   Band columns;
@@ -102,8 +102,8 @@ struct ExampleProduct {
 std::optional<RowsProduct> rowsProductOf(ComputeOp op);
 std::optional<ExampleProduct> exampleProductOf(ComputeOp op);
 
-/// Whether the condition of `op`, which has one, speaks of none of its indices:
-/// of loops around it and of the lengths of the example only.
+/// Returns whether the condition of `op` involves none of its indices: only
+/// enclosing loops and lengths of the example.
 bool isConditionOfRows(ComputeOp op);
 
 } // namespace fovea::attn

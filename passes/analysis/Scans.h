@@ -1,6 +1,6 @@
 //===- Scans.h - recurrences with more rows or carries --------------------===//
 //
-// What the passes that change what a scan keeps do to it.
+// Operations on the rows of a scan, shared by passes that change them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,21 +17,22 @@ bool isInside(mlir::Value value, ScanOp scan);
 /// The stacked array whose rows are `row`, if there is one.
 std::optional<unsigned> stackedOf(ScanOp scan, mlir::Value row);
 
-/// Reads the row of a step, which has no axis `axis`, wherever `read` was used;
-/// the element is returned.
+/// Reads the step's row, which lacks axis `axis`, in place of `read`; returns
+/// the element.
 mlir::Value readRow(ReadOp read, mlir::Value row, unsigned axis);
 
-/// The scan that also keeps `rows`, at its end; axes[i] is where the loop index
-/// stands in the array of rows[i]. `scan` is gone.
+/// Returns a scan that also keeps `rows`, last; axes[i] is the position of the
+/// loop index in the array of rows[i]. Erases `scan`.
 ScanOp withRows(ScanOp scan, mlir::ValueRange rows,
                 llvm::ArrayRef<int64_t> axes);
 
-/// The scan with more carries after its own, which its body leaves as they are.
+/// Returns the scan with additional trailing carries, which its body passes
+/// through.
 /// `scan` is gone.
 ScanOp withCarries(ScanOp scan, mlir::ValueRange inits);
 
-/// Whether each step keeps a row that is so large, with a length of its own
-/// and more, that keeping it is a matter of memory: T x S x A.
+/// Returns whether each step keeps a large row, with at least one length of its
+/// own, so that memory matters: T x S x A.
 bool isWide(mlir::Value stacked);
 
 } // namespace fovea::attn

@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-/// The factor of index number `number` in an index of a read, or nothing when
-/// it is not linear in it.
+/// The coefficient of index number `number` in an index of a read, or nothing
+/// if it is not linear.
 static std::optional<int64_t> factorOf(Value value, unsigned number) {
   if (!(dependence(value) >> number & 1))
     return 0;
@@ -60,8 +60,8 @@ static bool combinesVectors(Reducer reducer) {
   }
 }
 
-/// Whether the op has parts that LLVM would call the C library for, lane by
-/// lane.
+/// Returns whether LLVM would call the C library, lane by lane, for parts of
+/// the op.
 static bool dividesInLanes(ComputeOp op) {
   WalkResult walk = op.walk([](Operation *inner) {
     return isa<arith::RemFOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
@@ -73,9 +73,9 @@ static bool dividesInLanes(ComputeOp op) {
   return walk.wasInterrupted();
 }
 
-/// How well index `number` serves vectors: how many reads are of neighbouring
-/// elements, and how many would be gathers. Nothing for an index that is too
-/// short for them.
+/// Rates index number `number` for vectorisation: the number of
+/// contiguous reads and of gathers. Nothing for an index that is too
+/// short.
 static std::optional<int> scoreOf(ComputeOp op, unsigned number) {
   auto extent = dyn_cast<IntegerAttr>(op.getExtents()[number]);
   if (extent && extent.getInt() < 4)
@@ -87,13 +87,13 @@ static std::optional<int> scoreOf(ComputeOp op, unsigned number) {
     score += own;
     gathers |= own < 0;
   });
-  // Where both read neighbours only: lanes of a sum have to be joined.
+  // If both read only neighbours: lanes of a sum must be combined.
   if (number < op.getNumParallel() && score >= 2 && !gathers)
     score += 2;
   return score >= 0 ? std::optional(score) : std::nullopt;
 }
 
-/// The last parallel index, where results can be stored as vectors along it.
+/// The last parallel index, if results can be stored as vectors along it.
 static int lastParallel(ComputeOp op) {
   if (op.isNormaliser() || op.getReducer() == Reducer::argmax ||
       op.getReducer() == Reducer::argmin)
@@ -101,8 +101,8 @@ static int lastParallel(ComputeOp op) {
   return static_cast<int>(op.getNumParallel()) - 1;
 }
 
-/// Whether another index of the op has a length of its own for each place of
-/// index `number`: its loop has one end, so `number` has one place.
+/// Returns whether another index has a separate length for each place of index
+/// `number`: its loop has one end, so `number` has one place.
 static bool hasNested(ComputeOp op, unsigned number) {
   auto parent = dyn_cast<StringAttr>(op.getExtents()[number]);
   Lengths lengths(op);
@@ -112,8 +112,16 @@ static bool hasNested(ComputeOp op, unsigned number) {
 }
 
 int fovea::attn::partialIndex(ComputeOp op) {
-  auto partial = op->getAttrOfType<IntegerAttr>(partialName);
-  return partial ? static_cast<int>(partial.getInt()) : -1;
+  OrderAttr order = op.getOrderAttr();
+  return order ? static_cast<int>(order.getLanes()) : -1;
+}
+
+bool fovea::attn::isFused(ComputeOp op) {
+  auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
+  if (!product || product->getBlock() != &op.getBody().front())
+    return false;
+  OrderAttr order = op.getOrderAttr();
+  return order ? order.getFused() : true;
 }
 
 int fovea::attn::bestPartialIndex(ComputeOp op) {

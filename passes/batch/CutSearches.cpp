@@ -1,8 +1,8 @@
 //===- CutSearches.cpp - one program for each search ----------------------===//
 //
-// Decides which ops of a decoding program belong to which search: an op stands
-// with the last search, or the last choice without one, that it depends on.
-// What each of the programs then becomes is left to SplitDecoder.cpp.
+// Decides which ops of a decoding program belong to which search: an op belongs
+// to the last search, or searchless choice, that it depends on.
+// SplitDecoder.cpp then converts each program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ public:
   SmallVector<ProgramOp> cut();
 
 private:
-  /// One of the programs that are made.
+  /// One of the resulting programs.
   struct Part {
     ProgramOp program;
     IRMapping mapping;
@@ -57,16 +57,16 @@ private:
 
   ProgramOp program;
   std::vector<Part> parts;
-  /// Of every op: the part that it stands in.
+  /// For every op: its part.
   llvm::MapVector<Operation *, unsigned> partOf;
-  /// Of every length that a search finds: that search's part.
+  /// For every length that a search finds: that search's part.
   llvm::DenseMap<Attribute, unsigned> foundIn;
   llvm::DenseMap<Value, std::string> names;
 };
 
 } // namespace
 
-/// Numbers the searches, and the choices between them; how many there are.
+/// Numbers the searches and the choices between them, and returns their count.
 unsigned Cutter::findUnits() {
   unsigned number = 0;
   bool hasSearch = false, hasChoice = false;
@@ -86,7 +86,7 @@ unsigned Cutter::findUnits() {
   return hasSearch || hasChoice ? number + 1 : number;
 }
 
-/// Whether a length is known in a part, or found there.
+/// Returns whether a length is known in a part, or found there.
 bool Cutter::isNamed(Attribute extent, unsigned part) const {
   auto found = foundIn.find(extent);
   return found == foundIn.end() || found->second <= part;
@@ -130,14 +130,14 @@ void Cutter::findParts() {
   partOf = std::move(all);
 }
 
-/// A value of the whole program inside one of the parts.
+/// The copy of a value of the whole program in one of the parts.
 Value Cutter::valueIn(unsigned number, Value value) {
   Part &part = parts[number];
   if (Value known = part.mapping.lookupOrNull(value))
     return known;
   Operation *def = value.getDefiningOp();
   unsigned source = partOf.lookup(def);
-  // What all examples share is computed where it is needed.
+  // Values shared by all examples are recomputed where needed.
   if (source == number || isa<ParamOp, DataOp>(def) ||
       !isa<ArrayType>(value.getType()) || !isPerExample(value)) {
     take(number, def);
@@ -184,12 +184,12 @@ void Cutter::makePart(unsigned number) {
     if (found != foundIn.end() && found->second < number)
       copy.setOpen(false);
   }
-  // The data say how long things are, whether they are read or not.
+  // Data determine lengths even if they are not read.
   for (auto data : program.getOps<DataOp>())
     valueIn(number, data.getResult());
   for (auto [op, own] : partOf) {
     bool isTaken = own == number;
-    // What a search is bound by bounds those after it, too.
+    // Bounds of a search also hold in later ones.
     if (auto mark = dyn_cast<MarkOp>(op); mark && mark.getTarget() == "longest")
       isTaken = own <= number;
     bool isKnown =

@@ -14,10 +14,10 @@ namespace fovea::attn {
 /// one of them stays as it is. After `attn-batch`.
 llvm::SmallVector<ProgramOp> cutSearches(ProgramOp program);
 
-/// Whether an op is a choice that decoding makes.
+/// Returns whether an op is a choice made in decoding.
 bool isMade(mlir::Operation *op);
 
-/// Whether decoding makes choices inside of a loop.
+/// Returns whether decoding makes choices inside of a loop.
 bool makesChoices(ScanOp scan);
 
 } // namespace fovea::attn

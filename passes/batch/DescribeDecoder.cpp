@@ -12,7 +12,7 @@ Attribute Splitter::describeState(unsigned carry) {
   auto state = cast<DictionaryAttr>(search.getStates()[carry]);
   Value argument = search.getCarry(carry), next = search.getNext(carry);
   AppendOp append = appendOf(carry);
-  // What has no places before the first step begins with none.
+  // An array without places before the first step starts with none.
   bool isOpenState =
       llvm::any_of(cast<ArrayType>(argument.getType()).getShape(),
                    [&](Attribute extent) { return isOpen(extent); });

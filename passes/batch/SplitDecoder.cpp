@@ -1,12 +1,12 @@
 //===- SplitDecoder.cpp - a search becomes programs around it -------------===//
 //
-// Takes a decoding program apart at its choices: what comes before the search
-// (`@encode`), the parts of a step up to each choice (`@step`, `@step.1`, ..)
-// and what comes after (`@finish`). What the search does between them is left
-// to the runtime, which knows it as `attn.decoder` (runtime/Decoder.h says what
-// the names of values mean). Each of several searches is taken apart for itself
-// (CutSearches.h). Runs after `attn-batch`, which says of every value whether
-// the examples share it.
+// Splits a decoding program at its choices: the part before the search
+// (`@encode`), the parts of a step up to each choice (`@step`, `@step.1`,
+// ..) and the part after it (`@finish`). The runtime executes the search
+// between them, as described by `attn.decoder` (runtime/Decoder.h defines
+// the names). Each of several searches is split separately
+// (CutSearches.h). Runs after `attn-batch`, which marks the values that
+// examples share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,8 +61,8 @@ void fovea::attn::eachOperand(Operation *op,
 
 LogicalResult Splitter::refuse(Operation *op, const Twine &text) {
   emitError(op->getLoc()) << "decoding: " << text
-                          << ", which cannot be compiled yet; '--reference' "
-                             "interprets it";
+                          << ", which cannot be compiled yet; help: interpret "
+                             "it with '--reference'";
   return failure();
 }
 
@@ -121,7 +121,7 @@ LogicalResult Splitter::checkChoices() {
     if (!isMade(op) || llvm::is_contained(choices, op))
       return WalkResult::advance();
     (void)refuse(op, "'" + op.getTarget() +
-                         "' is chosen in a loop inside a loop of a step");
+                         "' is chosen in a nested loop of a step");
     return WalkResult::interrupt();
   });
   if (walk.wasInterrupted())
@@ -142,13 +142,13 @@ LogicalResult Splitter::checkChoices() {
   return loops.empty() ? success() : checkLoops();
 }
 
-/// Whether a length is nested in that of the search.
+/// Returns whether a length is nested in that of the search.
 bool Splitter::isRowOfStep(Attribute extent) {
   StringAttr parent = Lengths(program).parentOf(extent);
   return parent && parent.getValue() == extentText(search.getExtentAttr());
 }
 
-/// Whether a mark would take back the last choice of a loop that is over.
+/// Returns whether a mark would undo the last choice of a finished loop.
 bool Splitter::judgesLoop(MarkOp mark) {
   for (Operation *op = mark->getPrevNode(); op; op = op->getPrevNode())
     if (isMade(op) || findLoop(op))
@@ -190,8 +190,8 @@ AppendOp Splitter::appendOf(unsigned carry) {
   return isOwn ? append : AppendOp();
 }
 
-/// An array that keeps its elements where they are grows in place. Any other
-/// one is a state that each step computes anew, with one place more.
+/// An array whose elements keep their positions grows in place. Any other one
+/// is a state that each step recomputes, with one place more.
 void Splitter::replaceAppend(unsigned carry) {
   AppendOp append = appendOf(carry);
   auto type = cast<ArrayType>(search.getCarry(carry).getType());
@@ -202,7 +202,7 @@ void Splitter::replaceAppend(unsigned carry) {
     replaceByEquation(append);
 }
 
-/// What depends on the search, or on how long it becomes.
+/// Values that depend on the search, or on its length.
 void Splitter::findAfterSearch() {
   for (Operation &op : program.getBody().front()) {
     bool depends = &op == search.getOperation() || isMade(&op);
@@ -227,8 +227,8 @@ void Splitter::findAfterSearch() {
   }
 }
 
-/// The first segment in which what a choice, or a loop of choices, gives is
-/// known.
+/// The first segment in which the result of a choice, or of a loop of choices,
+/// is known.
 unsigned Splitter::segmentAfter(Operation *op) const {
   if (const Loop *loop = findLoop(op))
     return loop->endSegment;
@@ -239,8 +239,8 @@ unsigned Splitter::segmentAfter(Operation *op) const {
   return segment;
 }
 
-/// Finds where the ops of the step, or of a loop inside it, can be computed:
-/// not before segment `first`.
+/// Finds the segment of each op of the step, or of a loop inside it: at least
+/// `first`.
 void Splitter::findSegments(Block &block, unsigned first) {
   for (Operation &op : block) {
     if (op.hasTrait<OpTrait::IsTerminator>() || isa<MarkOp, OutputOp>(op) ||
@@ -273,7 +273,7 @@ FailureOr<DictionaryAttr> Splitter::split() {
   findSegments(stepBlock(), 0);
 
   encode = makePart("encode", /*withOpen=*/false);
-  // The data say how long things are, whether they are read or not.
+  // Data determine lengths even if they are not read.
   for (auto data : program.getOps<DataOp>())
     import(encode, data.getResult());
   for (unsigned i = 0; i <= choices.size() + 2 * loops.size(); ++i) {
@@ -285,7 +285,7 @@ FailureOr<DictionaryAttr> Splitter::split() {
         import(parts.back(), search.getLoopIndex());
   }
   finish = makePart("finish", /*withOpen=*/true);
-  // In order: a segment reads what those before it give.
+  // In order: a segment reads the results of earlier ones.
   for (auto [op, segment] : segmentOf)
     if (!isLeftToSearch(op))
       take(parts[segment], op);

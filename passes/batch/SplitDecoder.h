@@ -1,7 +1,7 @@
 //===- SplitDecoder.h - what the programs of a search share ---------------===//
 //
-// The names and attributes by which `attn-split-decoder` says how the programs
-// that it makes belong together.
+// The names and attributes by which `attn-split-decoder` connects its
+// programs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,19 +12,19 @@
 
 namespace fovea::attn {
 
-/// Of a module: what the search does with the programs, as a dictionary that
-/// codegen/Decoder.cpp reads into runtime/Decoder.h.
+/// A module attribute: the search between the programs, as a dictionary that
+/// codegen/Decoder.cpp converts to runtime/Decoder.h.
 constexpr llvm::StringLiteral decoderName = "attn.decoder";
 
-/// Where the data of a row lies (the attribute `attn.place` of `attn.data`): in
-/// consecutive rows, with the example that the row belongs to, or in a buffer
-/// that the row has.
+/// The storage of a row's data (the attribute `attn.place` of
+/// `attn.data`): in consecutive rows, with the row's example, or in a
+/// buffer of the row.
 enum class DataPlace { packed, example, buffer };
 DataPlace placeOfData(DataOp op);
 void setPlace(DataOp op, DataPlace place);
 
-/// Whether it is the number of a loop inside the step, in place of that of the
-/// step (the attribute `attn.inside` of `attn.step`).
+/// Whether it is the number of a loop inside the step, instead of the step's
+/// (the attribute `attn.inside` of `attn.step`).
 bool isInsideStep(StepOp op);
 void setInsideStep(StepOp op);
 

@@ -48,7 +48,7 @@ Value Splitter::makeParam(Part &part, StringRef name, Value value) {
   return param;
 }
 
-/// Makes `value` known in `part`, which comes after whatever gives it.
+/// Makes `value` available in `part`, which comes after its definition.
 void Splitter::import(Part &part, Value value) {
   if (part.mapping.contains(value))
     return;
@@ -57,14 +57,17 @@ void Splitter::import(Part &part, Value value) {
   if (!def && !isArray(value))
     return map(makeStep(part, cast<BlockArgument>(value)));
   bool isAfter = &part == &finish && afterSearch.contains(def) && def != search;
-  // What a step has once is computed where it is needed.
+  // Values that a step has once are recomputed where needed.
   bool isOnce = isArray(value) && def && isStep(def) && !isPerExample(value);
   if (!isArray(value) || &part == &encode || isAfter || isOnce ||
       isa_and_nonnull<ParamOp>(def))
     return take(part, def);
+  // An earlier segment has written the row into the buffer of the state.
   if (auto append = dyn_cast_or_null<AppendOp>(def))
-    if (int carry = carryOf(append); carry >= 0)
-      value = search.getCarry(carry);
+    if (int carry = carryOf(append); carry >= 0) {
+      import(part, search.getCarry(carry));
+      return map(part.mapping.lookup(search.getCarry(carry)));
+    }
   std::string name = nameOf(value);
   bool isEncoded = StringRef(name).starts_with("encode/");
   if (isEncoded && !isPerExample(value))
@@ -77,7 +80,7 @@ void Splitter::import(Part &part, Value value) {
   map(makeData(part, name, value, place));
 }
 
-/// The growing state that gets its row here; -1: none.
+/// The growing state whose row is computed here; -1: none.
 int Splitter::carryOf(AppendOp op) {
   for (unsigned i = 0; search && i < search.getNumCarries(); ++i)
     if (appendOf(i) == op)
@@ -85,15 +88,15 @@ int Splitter::carryOf(AppendOp op) {
   return -1;
 }
 
-/// Whether the search itself can write the row of a growing state: nobody reads
-/// the longer array, and the row is one piece of it.
+/// Returns whether the search itself can write the row of a growing state:
+/// nothing reads the longer array, and the row is one piece of it.
 bool Splitter::isLeftToSearch(Operation *op) {
   auto append = dyn_cast<AppendOp>(op);
   return append && carryOf(append) >= 0 && append.getResult().hasOneUse() &&
          append.getAxis() == 0;
 }
 
-/// Clones `op` into `part`, and what it needs.
+/// Clones `op` and its dependences into `part`.
 void Splitter::take(Part &part, Operation *op) {
   eachOperand(op, [&](Value operand) { import(part, operand); });
   endOf(part).clone(*op, part.mapping);

@@ -1,8 +1,8 @@
 //===- Splitter.h - takes one search apart --------------------------------===//
 //
-// Private to the pass. SplitDecoder.cpp finds what stands where,
-// SplitPrograms.cpp makes the programs, DescribeDecoder.cpp says what the
-// search does between them.
+// Private to the pass. SplitDecoder.cpp assigns ops to segments,
+// SplitPrograms.cpp builds the programs, DescribeDecoder.cpp describes the
+// search between them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace fovea::attn {
 
-/// Calls `visit` for each value that `op` takes from around it.
+/// Calls `visit` for each value that `op` captures from outside.
 void eachOperand(mlir::Operation *op,
                  llvm::function_ref<void(mlir::Value)> visit);
 
@@ -27,11 +27,11 @@ public:
   Splitter(ProgramOp program, std::string prefix)
       : program(program), builder(program), prefix(std::move(prefix)) {}
 
-  /// What is to be known of the programs that are made.
+  /// A description of the resulting programs.
   mlir::FailureOr<mlir::DictionaryAttr> split();
 
 private:
-  /// A program that is being filled.
+  /// A program under construction.
   struct Part {
     ProgramOp program;
     mlir::IRMapping mapping;
@@ -75,7 +75,7 @@ private:
   bool isLeftToSearch(mlir::Operation *op);
   /// The append of a growing state.
   AppendOp appendOf(unsigned carry);
-  /// What the runtime calls a value; whoever gives it has it as an output.
+  /// The runtime's name of a value, which is an output of its defining program.
   std::string nameOf(mlir::Value value);
   static std::string nameOfInner(const Loop &loop, unsigned state) {
     return "inner/" + std::to_string(loop.firstState + state);
@@ -121,7 +121,7 @@ private:
   llvm::SmallVector<Loop> loops;
   llvm::StringSet<> openLengths;
   llvm::DenseSet<mlir::Operation *> afterSearch;
-  /// Of the ops of a step: the first segment in which they can be computed.
+  /// For ops of a step: the first segment in which they can be computed.
   llvm::MapVector<mlir::Operation *, unsigned> segmentOf;
   std::vector<Part> parts; // by segment
   Part encode, finish;

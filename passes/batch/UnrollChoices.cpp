@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-/// How many steps are written one by one.
+/// The maximum number of unrolled steps.
 static constexpr int64_t maxSteps = 64;
 
 /// An equation over the places of `type`, computed for each example.
@@ -24,7 +24,7 @@ static ComputeOp createOver(OpBuilder &builder, Location loc, ArrayType type) {
   return compute;
 }
 
-/// What `whenTrue` gives where the index is `place`, or what `otherwise` does.
+/// The value of `whenTrue` at index `place`, and of `otherwise` elsewhere.
 static Value select(OpBuilder &builder, Location loc, Type type, Value index,
                     Value place,
                     llvm::function_ref<Value(OpBuilder &)> whenTrue,
@@ -96,7 +96,7 @@ static Value stack(OpBuilder &builder, Location loc, ArrayType type,
   return all.getResult();
 }
 
-/// Puts a number in the place of the index of a loop, inside of `op`.
+/// Replaces the index of a loop by a number, inside of `op`.
 static void fixIndex(Operation *op, Value index, int64_t value) {
   op->walk([&](Operation *inner) {
     for (OpOperand &operand : inner->getOpOperands()) {
@@ -170,7 +170,7 @@ static Value zerosOf(OpBuilder &builder, Location loc, ArrayType type) {
   return zeros.getResult();
 }
 
-/// The rows of a loop become carries, which hold all of them.
+/// The rows of a loop become carries with all rows.
 static void carryRows(ScanOp scan) {
   Location loc = scan.getLoc();
   Block &body = scan.getBody().front();

@@ -7,16 +7,16 @@
 
 namespace fovea::attn {
 
-/// Writes loops of a fixed number of steps that make choices as these steps, so
-/// that each choice is one of the search's step. After `attn-batch`.
+/// Unrolls loops of a fixed number of steps that make choices, so that each
+/// choice belongs to the search's step. After `attn-batch`.
 void unrollChoices(ProgramOp program);
 
-/// Has the other loops of choices that stand in the step of a search carry
-/// their rows: after a place a loop hands on all that it gives.
+/// Makes the remaining loops of choices in a search's step carry their rows:
+/// each iteration passes on its results.
 void carryRows(ProgramOp program);
 
-/// Puts an equation in the place of `append`: the array, and at one place its
-/// row.
+/// Replaces `append` by an equation: the array, with its row at one
+/// place.
 mlir::Value replaceByEquation(AppendOp append);
 
 } // namespace fovea::attn

@@ -1,7 +1,7 @@
 //===- Causality.cpp - whether data depend on earlier choices alone -------===//
 //
-// Follows what was chosen from array to array. Each of them has an axis for the
-// place, and may read others at its own place and at those before it.
+// Follows the dependences of a choice from array to array. Each array has an
+// axis for the place, and may read others at its own place and at earlier ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ public:
     extent = cast<ArrayType>(latent.getObserved().getType()).getExtent(axis);
   }
 
-  /// Whether all that depends on the choice, and that the data need, is known
-  /// by place.
+  /// Returns whether all arrays between the choice and the data are
+  /// causal.
   bool run();
   std::optional<unsigned> placeOf(Value array) {
     auto it = places.find(array);
@@ -61,7 +61,7 @@ bool Follower::follow(Value array, Operation *user) {
   unsigned place = places.lookup(array);
   while (user->getParentOp() != system)
     user = user->getParentOp();
-  // What ends here is looked at by the caller.
+  // The caller checks what ends here.
   if (!needed.contains(user) || user->getNumResults() != 1)
     return true;
   for (const Access &access : accessesOf(user)) {

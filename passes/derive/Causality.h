@@ -9,13 +9,13 @@
 
 namespace fovea::attn {
 
-/// The axis along which a choice and data go together.
+/// The common axis of a choice and data.
 struct Causal {
   unsigned ofLatent, ofData;
 };
 
-/// The axis along which `data` at a place depends on `latent` there and before,
-/// and on nothing after; nullopt: none is known.
+/// Returns the axis along which `data` at a place depends on `latent` only
+/// there and before; nullopt if none is known.
 std::optional<Causal> dependsOnEarlier(ChoiceOp latent, ChoiceOp data);
 
 } // namespace fovea::attn

@@ -1,15 +1,16 @@
 //===- ContinueRows.cpp - the row after the last of nested data -----------===//
 //
-// Decides what decoding generates of nested data whose rows nothing else
-// measures: one further row, up to its end symbol. The equations of the rows
-// are written down once more, at place D, after the last of D rows, where the
-// row itself is what is generated and those before it are given. Whether it can
-// be computed step by step is found by attn-schedule.
+// Decides what decoding generates for nested data whose rows have no other
+// length: one further row, up to its end symbol. The equations of the rows are
+// copied at place D, after the last of D rows: the new row is generated, and
+// the earlier ones are given. attn-schedule determines whether it can be
+// computed step by step.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
+#include "passes/analysis/Equations.h"
 #include "passes/derive/Derive.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -33,7 +34,7 @@ public:
         type(cast<ArrayType>(choice.getObserved().getType())),
         rows(type.getExtent(0)), words(type.getExtent(1)) {}
 
-  /// Generates the row after the last in place of the observed choice.
+  /// Generates the row after the last instead of the observed choice.
   LogicalResult make();
 
 private:
@@ -58,9 +59,9 @@ private:
   Attribute rows, words; // D and W
   StringAttr open;       // W[D]
   bool isRefused = false;
-  /// Of an array and the axis along which its rows stand.
+  /// An array and its row axis.
   llvm::DenseMap<std::pair<Value, unsigned>, Value> known;
-  /// What is read of the given rows, and what that is computed from.
+  /// Arrays read from the given rows, and their inputs.
   llvm::SetVector<Operation *> needed;
   /// Equations whose bodies are still those of all rows.
   SmallVector<std::pair<ComputeOp, unsigned>> work;
@@ -68,7 +69,7 @@ private:
 
 } // namespace
 
-/// One mistake is enough: what follows from it has no row either.
+/// One error is enough: dependent arrays have no row either.
 void RowMaker::refuse(Operation *op, const Twine &text) {
   if (!isRefused)
     emitError(op->getLoc())
@@ -103,7 +104,7 @@ SmallVector<Value> RowMaker::rowsOf(ValueRange arrays, unsigned axis) {
   return result;
 }
 
-/// What `array` has in the row; along `axis` stand the given ones.
+/// The value of `array` in the row; along `axis` are the given ones.
 Value RowMaker::rowOf(Value array, unsigned axis) {
   if (Value row = known.lookup({array, axis}))
     return row;
@@ -138,8 +139,8 @@ Value RowMaker::rowOf(Value array, unsigned axis) {
   return row;
 }
 
-/// Makes the copy of an equation that of the row: its index number `index` is
-/// the number of the given rows.
+/// Turns the copy of an equation into that of the row: its index number `index`
+/// is the number of the given rows.
 void RowMaker::makeRow(ComputeOp op, unsigned index) {
   checkSums(op, index, /*most=*/-1);
   SmallVector<ReadOp> reads;
@@ -176,9 +177,11 @@ void RowMaker::makeRow(ComputeOp op, unsigned index) {
   op.setIndicesAttr(builder.getArrayAttr(names));
   op.setLower(lower);
   op.setNumParallel(op.getNumParallel() - 1);
+  op.setOrderAttr(movedBy(-1, op.getOrderAttr()));
 }
 
-/// Has a read of the row itself read the row, and others what is given.
+/// Redirects reads of the row itself to the new row, and others to the given
+/// rows.
 void RowMaker::makeRead(ReadOp read, ComputeOp op, unsigned index) {
   std::optional<unsigned> own;
   for (auto [axis, extent] :
@@ -233,8 +236,8 @@ void RowMaker::makeRead(ReadOp read, ComputeOp op, unsigned index) {
   read.erase();
 }
 
-/// Refuses a sum over the rows that is not of those before its own: of an
-/// equation with index number `index` over them, of rows up to `most` after it.
+/// Refuses a sum over rows other than the earlier ones, in an equation with
+/// index number `index` over them, of rows up to `most` after it.
 void RowMaker::checkSums(ComputeOp op, std::optional<unsigned> index,
                          int64_t most) {
   SmallVector<Guard> guards = guardsOf(op);
@@ -250,8 +253,8 @@ void RowMaker::checkSums(ComputeOp op, std::optional<unsigned> index,
   }
 }
 
-/// The given rows are computed without the one that follows: refuses what reads
-/// rows after its own, or how many there are.
+/// The given rows are computed without the new one: refuses reads of later
+/// rows, or of their number.
 void RowMaker::checkGiven() {
   for (unsigned number = 0; number < needed.size() && !isRefused; ++number) {
     Operation *op = needed[number];
@@ -311,7 +314,7 @@ LogicalResult RowMaker::make() {
   }
   checkGiven();
   choice.erase();
-  // What is shown of such an equation is what the row has.
+  // Such a shown equation has the row's values.
   for (auto equation : system.getOps<EquationOp>())
     if (Value row = known.lookup({equation.getValue(), 0}))
       equation.getValueMutable().assign(row);

@@ -1,7 +1,7 @@
 //===- DeadArrays.cpp - drops what nobody asks for ------------------------===//
 //
-// A mark and sweep: in a system a recurrence uses itself, so that looking for
-// arrays without a use does not find it.
+// Mark and sweep: a recurrence uses itself, so looking for unused arrays would
+// miss it.
 //
 //===----------------------------------------------------------------------===//
 

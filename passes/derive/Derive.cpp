@@ -46,6 +46,36 @@ std::map<std::string, double> fovea::attn::statesOf(SystemOp training) {
   return states;
 }
 
+bool fovea::attn::isPolicy(ChoiceOp choice) {
+  DictionaryAttr treatment = choice.getTreatmentAttr();
+  auto kind = treatment ? treatment.getAs<StringAttr>("kind") : StringAttr();
+  return kind && kind.getValue() == "policy";
+}
+
+std::optional<Policy> fovea::attn::policyOf(SystemOp training) {
+  for (auto choice : training.getOps<ChoiceOp>()) {
+    if (!isPolicy(choice))
+      continue;
+    DictionaryAttr treatment = choice.getTreatmentAttr();
+    auto word = [&](StringRef key) {
+      auto text = treatment.getAs<StringAttr>(key);
+      return text ? text.str() : std::string();
+    };
+    auto number = [&](StringRef key) {
+      auto value = treatment.getAs<FloatAttr>(key);
+      return value ? value.getValueAsDouble() : 0;
+    };
+    return Policy{choice.getTarget().str(),
+                  word("reward"),
+                  word("equation"),
+                  word("baseline"),
+                  static_cast<int64_t>(number("samples")),
+                  number("likelihood"),
+                  choice.getLoc()};
+  }
+  return std::nullopt;
+}
+
 LogicalResult fovea::attn::resolveEquations(SystemOp system,
                                             ArrayRef<std::string> names) {
   llvm::StringSet<> missing;
@@ -64,7 +94,7 @@ LogicalResult fovea::attn::resolveEquations(SystemOp system,
   LogicalResult result = success();
   for (const std::string &name : names)
     if (missing.erase(name)) {
-      system.emitError() << "no equation is called '" << name << "'";
+      system.emitError() << "there is no equation '" << name << "'";
       result = failure();
     }
   return result;
@@ -89,8 +119,8 @@ std::vector<std::string> fovea::attn::unreadEquations(SystemOp system) {
   for (auto equation : system.getOps<EquationOp>())
     named.insert(number.lookup(equation.getValue().getDefiningOp()));
 
-  // From the readers to what they read: what something named reads is no
-  // result of its own.
+  // From readers to inputs: an array that a named one reads is not a separate
+  // result.
   llvm::DenseSet<unsigned> isRead, unread;
   SmallVector<SmallVector<unsigned>> components =
       schedule::orderedComponents(reads);
@@ -121,7 +151,7 @@ fovea::attn::equationsToGet(SystemOp training, ArrayRef<std::string> asked) {
   bool hasObjective = llvm::any_of(training.getOps(), [](Operation &op) {
     return isa<ChoiceOp, PenaltyOp>(op);
   });
-  // What trains nothing is there for its values.
+  // Without an objective, the values are the result.
   return hasObjective || !asked.empty() ? asked.vec()
                                         : unreadEquations(training);
 }

@@ -6,6 +6,7 @@
 #include "dialect/AttnDialect.h"
 
 #include <map>
+#include <optional>
 
 namespace fovea::attn {
 
@@ -13,27 +14,42 @@ namespace fovea::attn {
 /// with a result in `@training`, a choice marked `latent` in `@decoding`.
 llvm::LogicalResult refuseLatents(SystemOp system);
 
-/// What the equation gives that `key` of how `choice` is treated names; null:
-/// it is no schedule.
+/// Returns the schedule that `key` of a choice's treatment names; null: it is a
+/// constant.
 mlir::Value scheduleOf(ChoiceOp choice, llvm::StringRef key);
 
-/// What the estimators of `@training` leave from one update to the next, by the
-/// name of the data that takes it, and of the output that adds to it: the share
-/// of it that remains.
+/// The state that estimators of `@training` pass between updates, by the name
+/// of the data that takes it, and of the output that adds to it: the remaining
+/// share.
 std::map<std::string, double> statesOf(SystemOp training);
 
-/// The names of the equations that no other equation reads, in source order.
-/// Equations that read one another, and that nothing else reads, are all of
-/// them.
+/// `NAME ~ policy(..)` of train { }.
+struct Policy {
+  std::string target;
+  /// The reward: a metric or an equation; the other one is empty.
+  std::string metric, equation;
+  std::string baseline; // others, greedy or none
+  int64_t samples = 1;  // of each example
+  double likelihood = 0;
+  mlir::Location place;
+};
+/// The policy of `@training`, if it has one.
+std::optional<Policy> policyOf(SystemOp training);
+/// Whether `choice` is trained as a policy.
+bool isPolicy(ChoiceOp choice);
+
+/// The names of the equations that no other equation reads, in source
+/// order. Mutually recursive equations that nothing else reads all
+/// count.
 std::vector<std::string> unreadEquations(SystemOp system);
 
-/// The equations that `@loss` gives: `asked`, or those that nothing reads when
-/// nothing is asked for and there is no objective.
+/// The equations that `@loss` returns: `asked`, or the unread ones if nothing
+/// is requested and there is no objective.
 std::vector<std::string> equationsToGet(SystemOp training,
                                         llvm::ArrayRef<std::string> asked);
 
-/// Turns the equations called `names` into outputs and erases the others. A
-/// name that no equation has is an error.
+/// Makes the equations called `names` outputs and erases the others. An unknown
+/// name is an error.
 llvm::LogicalResult resolveEquations(SystemOp system,
                                      llvm::ArrayRef<std::string> names);
 

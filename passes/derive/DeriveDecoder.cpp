@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Equations.h"
 #include "passes/derive/Derive.h"
+#include "passes/derive/LogProbability.h"
 
 namespace fovea::attn {
 #define GEN_PASS_DEF_DERIVEDECODER
@@ -33,19 +34,21 @@ struct DeriveDecoder : fovea::attn::impl::DeriveDecoderBase<DeriveDecoder> {
     Block &body = system.getBody().front();
     for (Operation &op : llvm::make_early_inc_range(body)) {
       auto choice = dyn_cast<ChoiceOp>(op);
-      // log p of what is given says nothing about what is generated.
+      // log p of given data says nothing about the output.
       if (isa<PenaltyOp>(op) || (choice && choice.getObserved()))
         op.erase();
-      else if (choice)
+      else if (choice) {
+        takeLogs(choice);
         addOutput(choice);
+      }
     }
     keepAll(system);
     system.setSymName("decode");
     eraseDeadArrays(system);
   }
 
-  /// Nothing is dropped in decoding: words are those without a seed, and what
-  /// dropped is what it dropped from.
+  /// Decoding has no dropout: random words are those without a seed, and a
+  /// dropped array is its input.
   void keepAll(SystemOp system) {
     SmallVector<RandomOp> words;
     system.walk([&](RandomOp op) {
@@ -60,11 +63,26 @@ struct DeriveDecoder : fovea::attn::impl::DeriveDecoderBase<DeriveDecoder> {
       op.erase();
       (void)applyPatternsGreedily(equation.getBody(),
                                   FrozenRewritePatternSet());
-      if (Value source = copiedBy(equation)) {
+      // Training splits no sum over what drops, so neither may decoding.
+      Value source = copiedBy(equation);
+      if (source && !source.getDefiningOp<ConcatOp>()) {
         equation.replaceAllUsesWith(source);
         equation.erase();
       }
     }
+  }
+
+  /// A discrete choice is made among log p of its values, as the objective has
+  /// them. From logits the search computes them.
+  void takeLogs(ChoiceOp choice) {
+    auto name = cast<StringAttr>(choice.getParameterNames()[0]).getValue();
+    if (name != "probs" && name != "prob" && name != "logit")
+      return;
+    if (choice.getDistribution() == Distribution::mixture)
+      return;
+    OpBuilder builder(choice);
+    choice.getParametersMutable()[0].set(logOfEachValue(builder, choice));
+    choice.setParameterNamesAttr(builder.getStrArrayAttr({"logp"}));
   }
 
   void addOutput(ChoiceOp choice) {

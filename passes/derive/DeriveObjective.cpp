@@ -1,8 +1,8 @@
 //===- DeriveObjective.cpp - what training minimises ----------------------===//
 //
-// Adds up log p of the choices (LogProbability.h) and the penalties, as
-// equations of the same system. Batches, and how the sums are averaged over
-// them, are decided by who runs `@loss`.
+// Sums log p of the choices (LogProbability.h) and the penalties, as
+// equations of the same system. The caller of `@loss` decides batches and
+// averaging.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,8 +39,8 @@ public:
 
   void addChoice(ChoiceOp choice);
   void addPenalty(PenaltyOp penalty);
-  /// Adds the outputs `nll`, `logp`, `choices` and `penalty`, and what is
-  /// differentiated in their place where latents were drawn.
+  /// Adds the outputs `nll`, `logp`, `choices` and `penalty`, and surrogates to
+  /// differentiate if latents were sampled.
   void finish(Location place);
 
 private:
@@ -52,11 +52,11 @@ private:
   Value score(ChoiceOp choice, Value reward, StringRef suffix);
   Value rewardLeft(ChoiceOp latent, Value reward);
   void addSurrogate(StringRef root, Value objective);
-  /// A number, or one for each place, over all values that are enumerated.
+  /// A number, or one for each place, over all enumerated values.
   Value overAll(StringRef kind, Value number);
 
-  /// An argument of how the present choice is treated: a number, or what the
-  /// equation gives that it names.
+  /// An argument of the current choice's treatment: a number, or the result of
+  /// the named equation.
   Value argument(Scalars &at, ChoiceOp choice, StringRef key, double otherwise);
 
   /// Those of the model, by name.
@@ -65,7 +65,8 @@ private:
   SmallVector<ChoiceOp> observed;
   SmallVector<Value> logps, trained, counts, penalties, gaps;
   llvm::MapVector<StringRef, Places> summed;
-  /// What an update takes for `trained` and `logps`, where one is sampled.
+  /// The quantities of an update in place of `trained` and `logps`, if one is
+  /// sampled.
   SmallVector<Value> estimates;
   bool isEstimated = false;
 };
@@ -119,7 +120,7 @@ void Objective::addChoice(ChoiceOp choice) {
   }
 }
 
-/// How many choices the present one makes.
+/// The number of choices in the current one.
 Value Objective::countOf() {
   return sum("choices." + name, ArrayRef<Attribute>(axes).drop_front(numValues),
              [&](Scalars &at) {
@@ -167,8 +168,8 @@ Value Objective::argument(Scalars &at, ChoiceOp choice, StringRef key,
   return at.constant(given ? given.getValueAsDouble() : otherwise);
 }
 
-/// What the logits of the others lack to be below that of the right one by a
-/// margin, with a minus: trained in the place of log p (Weston et al. 2015).
+/// The negated hinge loss of the other logits against the right one, trained
+/// instead of log p (Weston et al. 2015).
 Value Objective::ranking(ChoiceOp choice) {
   Value logits = choice.getParameters()[0];
   SmallVector<Attribute> all(axes);
@@ -201,7 +202,7 @@ void Objective::addPenalty(PenaltyOp penalty) {
   if (type.getRank() > 0)
     value = sum("penalty", type.getShape().getValue(),
                 [&](Scalars &at) { return at.read(penalty.getValue()); });
-  // What a bound on log p lacks is a part of -log p.
+  // The gap of a bound on log p is a part of -log p.
   auto term = penalty->getAttrOfType<StringAttr>(termName);
   (term && term.getValue() == "nll" ? gaps : penalties).push_back(value);
 }
@@ -220,7 +221,7 @@ void Objective::finish(Location place) {
   Value nll = sum("nll", {},
                   [&](Scalars &at) { return at.negate(at.read(likelihood)); });
   OutputOp::create(builder, loc, "nll", nll);
-  // What the sum over all values weighs each with.
+  // The weights of the sum over all values.
   for (ChoiceOp choice : enumerated) {
     llvm::SaveAndRestore noSmoothing(smooth, 0.0);
     llvm::SaveAndRestore notEach(each, false);
@@ -228,8 +229,15 @@ void Objective::finish(Location place) {
     OutputOp::create(builder, loc, ("surrogate.prior." + name).str(),
                      logOf(choice));
   }
-  OutputOp::create(builder, loc, "logp", lessGap("logp", total("logp", logps)));
-  // Where log p is estimated, it is for an update alone.
+  Value logp = total("logp", logps);
+  OutputOp::create(builder, loc, "logp", lessGap("logp", logp));
+  // Each example has its own seed: what its reward is above the baseline.
+  if (llvm::any_of(observed, isPolicy))
+    OutputOp::create(builder, loc, "surrogate.policy",
+                     sum("policy", {}, [&](Scalars &at) {
+                       return at.negate(at.read(logp));
+                     }));
+  // An estimate of log p is only for an update.
   if (isEstimated) {
     Value estimate = lessGap("estimate", total("estimate", estimates));
     nll = sum("estimate.nll", {},
@@ -242,7 +250,7 @@ void Objective::finish(Location place) {
   OutputOp::create(builder, loc, "penalty", penalty);
   if (latents.empty())
     return;
-  // What estimates is no part of what is reported.
+  // Estimators are not part of the report.
   smooth = 0;
   each = false;
   Value objective = overAll("nll", nll);
@@ -294,23 +302,25 @@ static llvm::SetVector<Value> dependentsOf(SystemOp system, Value value) {
   return found;
 }
 
-/// Whether how likely the values of `choice` are depends on one of `arrays`.
+/// Returns whether the probability of the values of `choice` depends on one of
+/// `arrays`.
 static bool isDrawnFrom(ChoiceOp choice, const llvm::SetVector<Value> &arrays) {
   return llvm::any_of(choice.getParameters(), [&](Value parameter) {
     return arrays.contains(parameter);
   });
 }
 
-/// Whether how likely the values of `latent` are depends on what `other` is.
+/// Returns whether the probability of the values of `latent` depends on the
+/// value of `other`.
 static bool isDrawnFrom(ChoiceOp latent, ChoiceOp other) {
   auto system = latent->getParentOfType<SystemOp>();
   return isDrawnFrom(latent, dependentsOf(system, other.getObserved()));
 }
 
-/// Of a choice at each place: the reward without log p of the data that stand
-/// before the place, and do not depend on what is chosen there.
+/// For a choice at each place: the reward without log p of the data before the
+/// place, which do not depend on the choice there.
 Value Objective::rewardLeft(ChoiceOp latent, Value reward) {
-  // What such a choice is, every place has a part in.
+  // Every place contributes to such a choice.
   for (ChoiceOp choice : enumerated)
     if (isDrawnFrom(choice, latent))
       return reward;
@@ -339,7 +349,7 @@ Value Objective::rewardLeft(ChoiceOp latent, Value reward) {
           sum = at.add(sum, at.read(one));
         return sum;
       });
-  // Of choices that are enumerated it is the sum over their values, too.
+  // For enumerated choices, also the sum over their values.
   sums = overAll("logp", sums);
   return compute("left." + name, axes, Reducer::none, {}, [&](Scalars &at) {
     Value before = at.before(at.indices[*axis]);
@@ -347,8 +357,8 @@ Value Objective::rewardLeft(ChoiceOp latent, Value reward) {
   });
 }
 
-/// What has the derivative that REINFORCE says: log p of what was drawn, times
-/// what it lacked of the reward that was expected (Williams 1992).
+/// A term with REINFORCE's derivative: log p of the sample times its advantage
+/// over the expected reward (Williams 1992).
 Value Objective::score(ChoiceOp choice, Value reward, StringRef suffix) {
   begin(choice);
   Value baseline = suffix.empty() ? choice.getBaseline() : Value();
@@ -358,7 +368,7 @@ Value Objective::score(ChoiceOp choice, Value reward, StringRef suffix) {
                               ArrayType::get({}, builder.getF64Type()), state);
     OutputOp::create(builder, loc, state, reward);
   }
-  // Of the penalties no share is known to stand before a place.
+  // No share of the penalties is known to precede a place.
   bool isLikelihood = suffix.empty() && !choice.getReward();
   if (isLikelihood && choice.getTreatment()->getAs<FloatAttr>("later"))
     reward = rewardLeft(choice, reward);
@@ -400,7 +410,7 @@ void Objective::addSurrogate(StringRef root, Value objective) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// What is no log p cannot be added to that of a latent.
+/// A term other than log p cannot be added to that of a latent.
 static LogicalResult checkSummed(ChoiceOp choice) {
   auto over = choice->getAttrOfType<DictionaryAttr>(overName);
   DictionaryAttr treatment = choice.getTreatmentAttr();
@@ -413,8 +423,8 @@ static LogicalResult checkSummed(ChoiceOp choice) {
          << "' trains something else";
 }
 
-/// What is drawn, and what it is worth, is one for all values that are
-/// enumerated, and not one for each.
+/// The sample and its value are shared by all enumerated
+/// values.
 static LogicalResult checkEnumerated(SystemOp system, ChoiceOp choice) {
   for (auto source : system.getOps<ComputeOp>()) {
     if (!source->hasAttr(enumeratedName) ||

@@ -7,9 +7,9 @@
 
 namespace fovea::attn {
 
-/// KL(guide || choice) of each element: in closed form of two normals (Kingma
-/// and Welling 2014) and of what has finitely many values, by `drawn`, a value
-/// from the guide, of others. `builder` adds the equations.
+/// KL(guide || choice) of each element: in closed form for two normals (Kingma
+/// and Welling 2014) and for finitely many values; otherwise estimated from
+/// `drawn`, a sample from the guide. `builder` adds the equations.
 mlir::Value divergenceOf(const mlir::OpBuilder &builder, ChoiceOp choice,
                          ChoiceOp guide, mlir::Value drawn);
 

@@ -1,10 +1,10 @@
 //===- DrawLatents.cpp - equations in the place of latent choices ---------===//
 //
-// Decides what stands for a choice that nobody observes: a value that is drawn
-// by equations of random numbers, its mode, or where equations read an array
-// at a place that is chosen, a weighted mean of what they may find. What an
-// estimator needs of log p stays, as a choice whose observed value is the one
-// that was drawn.
+// Decides the replacement of a latent choice: a sample, its
+// mode, or, where equations read an array at a chosen place, an
+// expectation over places. The part of log p that an estimator
+// needs remains, as a choice whose observed value is the
+// sample.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ namespace {
 class Draw : EquationBuilder {
 public:
   /// `guide`: what it is drawn from instead, or null. `ordinal`: the first of
-  /// the numbers of random numbers that are free.
+  /// the free numbers of random streams.
   Draw(ChoiceOp choice, ChoiceOp guide, int64_t &ordinal)
       : EquationBuilder(OpBuilder(choice)), choice(choice), guide(guide),
         source(guide ? guide : choice), ordinal(ordinal),
@@ -48,28 +48,28 @@ public:
 
   LogicalResult run();
 
-  /// How often its estimator wants to draw.
+  /// The number of samples that its estimator requests.
   int64_t samples() { return static_cast<int64_t>(number("samples", 1)); }
 
 private:
-  /// The estimator or the treatment; empty: nothing says.
+  /// The estimator or the treatment; empty: none.
   StringRef kind() {
     DictionaryAttr treatment = choice.getTreatmentAttr();
     auto kind = treatment ? treatment.getAs<StringAttr>("kind") : StringAttr();
     return kind ? kind.getValue() : "";
   }
   double number(StringRef key, double otherwise);
-  /// The number, or what the equation gives that it names.
+  /// The number, or the result of the named equation.
   std::function<Value(Scalars &)> argument(StringRef key, double otherwise);
   Value parameter(StringRef key);
 
-  /// A number of its own for each element; `word` as attn.random says.
+  /// A separate number for each element; `word` as in attn.random.
   Value random(Scalars &at, int64_t number, int64_t word = 0);
   int64_t fresh() { return ordinal++; }
 
   // Of categories and bits.
   Value probabilities();
-  // What stands for the choice.
+  // The replacement of the choice.
   Value drawn();
   Value drawnCategory();
   Value categoryOf(Value probs, Type element, const Twine &label);
@@ -79,12 +79,12 @@ private:
   void leaveGuide(Value value);
   Value mode();
   Value enumerated();
-  /// Of each category 1 or 0; of a bit the bit.
+  /// A one-hot vector for categories; the bit itself for a bit.
   Value indicator(Value value);
   Value relaxed();
 
-  /// Lets every read at the place that is chosen find the mean with `weights`;
-  /// where `coin` is given, only if it holds.
+  /// Replaces every read at the chosen place by the expectation with `weights`;
+  /// if `coin` is given, only where it holds.
   LogicalResult readMeans(Value weights, Value coin) {
     return readMeansOf(choice, kind(), weights, coin);
   }
@@ -152,8 +152,8 @@ Value Draw::drawnCategory() {
   return categoryOf(probabilities(), builder.getI64Type(), name);
 }
 
-/// The last category of which those before it have less than a number that is
-/// drawn between 0 and 1, of those that are possible.
+/// The last possible category whose cumulative probability before it is below a
+/// uniform number.
 Value Draw::categoryOf(Value probs, Type element, const Twine &label) {
   Attribute event = lastExtent(probs);
   Value sums = compute("cumulated." + name, axes, Reducer::cumsum, event,
@@ -176,8 +176,8 @@ Value Draw::categoryOf(Value probs, Type element, const Twine &label) {
       });
 }
 
-/// What a mixture has of `parameter` for the component that is drawn, or that
-/// is the likeliest; of pairs for both numbers.
+/// The value of `parameter` for a mixture's sampled component, or for the most
+/// likely one; for pairs, both numbers.
 Value Draw::ofComponent(StringRef key, Value component) {
   Value given = parameter(key);
   SmallVector<Attribute> all(type.getShape().begin(), type.getShape().end());
@@ -236,8 +236,8 @@ Value Draw::drawnNumber() {
   });
 }
 
-/// Of pairs of independent numbers those with a correlation r: the first, and
-/// r times it with sqrt(1 - r^2) of the second.
+/// Correlated pairs from independent numbers: the first, and r times it plus
+/// sqrt(1 - r^2) times the second.
 Value Draw::correlated(Value noise, Value correlation) {
   return compute("pair." + name, axes, Reducer::none, {}, [&](Scalars &at) {
     auto numberAt = [&](int64_t which) {
@@ -318,7 +318,7 @@ Value Draw::mode() {
   }
 }
 
-/// Each value that there is, of which attn-repeat-samples makes an axis.
+/// Every possible value; attn-repeat-samples makes it an axis.
 Value Draw::enumerated() {
   Attribute values = builder.getI64IntegerAttr(2);
   if (choice.getDistribution() == Distribution::categorical)
@@ -375,7 +375,7 @@ Value Draw::relaxed() {
         return at.negate(at.log(at.negate(at.log(u))));
       });
   axes = own;
-  // What is impossible stays so.
+  // Impossible values stay impossible.
   return compute("relaxed." + name, axes, Reducer::softmax, event,
                  [&](Scalars &at) {
                    Value p = at.read(probs);
@@ -388,8 +388,8 @@ Value Draw::relaxed() {
 // Estimators and treatments
 //===----------------------------------------------------------------------===//
 
-/// What the guide knows more is a part of the objective, and it is gone. Where
-/// no gradient is wanted, the guide gets none.
+/// The guide's extra knowledge is a part of the objective, and the guide is
+/// removed. Without a gradient, the guide gets none.
 void Draw::leaveGuide(Value value) {
   if (!guide)
     return;
@@ -420,7 +420,7 @@ LogicalResult Draw::run() {
     if (failed(readMeans(means, {})))
       return failure();
     leaveGuide(means);
-    // Who asks for the choice itself is shown what is most probable.
+    // A request for the choice itself returns the most probable value.
     choice.getResult().replaceAllUsesWith(mode());
     choice.erase();
     return success();
@@ -455,7 +455,7 @@ LogicalResult Draw::run() {
   }
   Value value = how == "enumerate" ? enumerated() : drawn();
   if (how == "straight_through") {
-    // What is drawn, with the derivative of the probabilities.
+    // The sample, with the derivative of the probabilities.
     Value probs = probabilities(), chosen = indicator(value);
     SmallVector<Attribute> all(
         cast<ArrayType>(probs.getType()).getShape().begin(),
@@ -485,7 +485,7 @@ LogicalResult Draw::run() {
       bool isFinite = !type.getElementType().isF64();
       if (failed(readMeans(isFinite ? probabilities() : mode(), coin)))
         return failure();
-      // Where the mean is taken, nothing was chosen.
+      // With an expectation, nothing was chosen.
       weight =
           compute("chosen." + name, {}, Reducer::none, {}, [&](Scalars &at) {
             Value one = at.constant(1), zero = at.constant(0);
@@ -515,7 +515,7 @@ struct DrawLatents : fovea::attn::impl::DrawLatentsBase<DrawLatents> {
       if (!system)
         continue;
       int64_t ordinal = 0, samples = 1;
-      // What is dropped has numbers of its own.
+      // Dropout has its own random numbers.
       system.walk([&](RandomOp op) {
         ordinal = std::max<int64_t>(ordinal, op.getOrdinal() + 1);
       });
@@ -556,7 +556,7 @@ struct DrawLatents : fovea::attn::impl::DrawLatentsBase<DrawLatents> {
       llvm::erase_if(latents, [&](ChoiceOp choice) {
         return several.count(choice.getTarget()) != 0;
       });
-      // A sum over a chain stands inside of that over what is chosen once.
+      // The sum over a chain is inside the sum over a single choice.
       SmallVector<ChoiceOp> summed;
       for (bool isInside : {true, false})
         for (auto &[name, choice] : several)

@@ -1,9 +1,9 @@
 //===- EnumeratePlaces.cpp - every value of a choice at each place --------===//
 //
 // Decides which arrays depend on a choice at their own place, and which on that
-// of the place before, as in a hidden Markov model. Each gets an axis in front
-// for the values of either. Whatever depends on more than these two is an
-// error: there would be as many sums as ways to choose.
+// of the previous place, as in a hidden Markov model. Each gets a leading axis
+// for the values of either. A dependence on more than these two is an error:
+// there would be exponentially many sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,9 +45,9 @@ LogicalResult Enumeration::add(Operation *op, const Dependence &more) {
   return success();
 }
 
-/// Whether `indices` are those of the place before; nullopt: neither of that
-/// nor of the place itself. `places` gets the indices of `op` that are the
-/// places.
+/// Returns whether `indices` are those of the previous place; nullopt: neither
+/// of that nor of the place itself. `places` gets the indices of `op` that are
+/// the places.
 std::optional<bool> Enumeration::isShifted(ArrayRef<Value> indices,
                                            const Dependence &of, ComputeOp op,
                                            SmallVector<unsigned> &places) {
@@ -167,7 +167,7 @@ LogicalResult Enumeration::find() {
   for (unsigned number = 0; number < type.getRank(); ++number)
     own.places.push_back(number);
   found[choice.getResult()] = own;
-  // What is found to depend on more is followed again.
+  // Arrays with a further dependence are visited again.
   llvm::SmallVector<Value> work = {choice.getResult()};
   while (!work.empty()) {
     Value array = work.pop_back_val();
@@ -235,7 +235,7 @@ LogicalResult Enumeration::run() {
   };
   best = placeholder(bestName);
   bestBefore = placeholder(bestBeforeName);
-  // The types first: whoever reads an array wants to know its axes.
+  // Types first: every reader needs its array's axes.
   for (auto &[array, own] : found)
     if (array != choice.getResult())
       array.setType(ArrayType::get(

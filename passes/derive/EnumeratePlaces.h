@@ -1,7 +1,7 @@
 //===- EnumeratePlaces.h - every value of a choice at each place ----------===//
 //
-// What `attn-draw-latents` leaves of a choice with `enumerate` that is made at
-// each of several places, for `attn-derive-objective` to sum over.
+// The form in which `attn-draw-latents` leaves an enumerated choice at several
+// places, for `attn-derive-objective` to sum over.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +29,8 @@ inline constexpr char overName[] = "attn.over";
 inline constexpr char bestName[] = "attn.best",
                       bestBeforeName[] = "attn.best_before";
 
-/// Writes down all that depends on `choice` for every value of it. `start`: the
-/// choice at its boundary, or null. Both are gone afterwards.
+/// Expands everything that depends on `choice` for each of its values. `start`:
+/// the choice at its boundary, or null. Both are removed.
 llvm::LogicalResult enumeratePlaces(ChoiceOp choice, ChoiceOp start);
 
 } // namespace fovea::attn

@@ -12,7 +12,7 @@ namespace fovea::attn {
 /// How an array depends on the choice.
 struct Dependence {
   bool current = false, previous = false;
-  /// Of each axis of the choice: the axis of the array.
+  /// For each axis of the choice: the axis of the array.
   llvm::SmallVector<unsigned> places;
 
   unsigned count() const { return unsigned(current) + unsigned(previous); }
@@ -46,13 +46,13 @@ private:
   llvm::LogicalResult rejectDrawn(mlir::Operation *op) {
     return reject(op, "this is drawn from what depends on it");
   }
-  // Who depends on it, and how.
+  // The dependent arrays, and how they depend on it.
   llvm::LogicalResult find();
   llvm::LogicalResult follow(mlir::Value array, mlir::Operation *user);
   llvm::LogicalResult followReads(mlir::Value array, ComputeOp op);
   llvm::LogicalResult add(mlir::Operation *op, const Dependence &more);
-  /// The indices of an array that a read may find: of case `number` those of
-  /// the axes that it does not place.
+  /// The indices of an array that a read may access: for case `number`, the
+  /// axes that it does not place.
   static llvm::SmallVector<mlir::Value> indicesOf(ReadOp read,
                                                   std::optional<size_t> number);
   std::optional<bool> isShifted(llvm::ArrayRef<mlir::Value> indices,
@@ -60,7 +60,7 @@ private:
                                 llvm::SmallVector<unsigned> &places);
   bool isFound(ReadOp read);
   std::optional<bool> shiftOf(ReadOp read, ComputeOp op, Dependence &of);
-  // What becomes of them.
+  // Their replacements.
   mlir::Value spread(mlir::Value array, const Dependence &wanted);
   llvm::SmallVector<mlir::Attribute>
   longer(const Dependence &of, llvm::ArrayRef<mlir::Attribute> extents);

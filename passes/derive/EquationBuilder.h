@@ -1,7 +1,7 @@
 //===- EquationBuilder.h - equations that derivations add -----------------===//
 //
-// Short words for the equations that objectives and draws consist of: over
-// which axes, reduced how, and the scalars of the body.
+// Short names for the equations of objectives and samples: their axes, reducer,
+// and the scalars of the body.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +29,8 @@ public:
   Value div(Value a, Value b);
   Value negate(Value a);
   Value log(Value a);
-  /// log p, and minus infinity where p is 0: nothing flows back to what cannot
-  /// be, which others may make up for in a sum over all values of a choice.
+  /// log p, and minus infinity where p is 0: no gradient flows to impossible
+  /// values, which others may compensate in a sum over all values of a choice.
   Value logOfProbability(Value p);
   Value sqrt(Value a);
   Value cos(Value a);
@@ -51,21 +51,21 @@ public:
   Value asWhole(Value index);
   /// The index before.
   Value before(Value index);
-  /// Whether a bit, however it is stored, is 1.
+  /// Whether a bit is 1, in any storage type.
   Value isSet(Value bit);
   /// A bit as 0 or 1.
   Value asNumber(Value bit) {
     return select(isSet(bit), constant(1), constant(0));
   }
-  /// Only the branch that is taken is evaluated, and differentiated: the other
-  /// may be the log of 0.
+  /// Only the taken branch is evaluated and differentiated: the other may be
+  /// the log of 0.
   Value either(Value condition, llvm::function_ref<Value()> then,
                llvm::function_ref<Value()> otherwise);
   Value select(Value condition, Value then, Value otherwise);
   Value less(Value a, Value b);
   Value atMost(Value a, Value b);
   Value both(Value a, Value b);
-  /// log p of a bit that is what the last index is, by its logit or by p.
+  /// log p of the bit that equals the last index, by its logit or by p.
   Value logOfBit(Value given, bool isLogit);
   Value within(Value low, Value value, Value high) {
     return both(atMost(low, value), atMost(value, high));
@@ -80,8 +80,8 @@ public:
 /// `penalty`.
 inline constexpr char termName[] = "attn.term";
 
-/// On an array: it stands for each of so many values, of which the objective
-/// is the sum over all.
+/// On an array: it represents each of so many values, over which the objective
+/// sums.
 inline constexpr char enumeratedName[] = "attn.enumerated";
 
 /// On a number, or one for each place, that another one is: the same over all
@@ -101,19 +101,19 @@ protected:
   explicit EquationBuilder(const mlir::OpBuilder &builder)
       : builder(builder), loc(this->builder.getUnknownLoc()) {}
 
-  /// An equation over `kept`, reduced over `reduced`, that gives `element`
+  /// An equation over `kept`, reduced over `reduced`, with the value `element`
   /// (null: f64), where `condition` holds.
   Value compute(const llvm::Twine &label, llvm::ArrayRef<mlir::Attribute> kept,
                 Reducer reducer, llvm::ArrayRef<mlir::Attribute> reduced,
                 Body body, mlir::Type element = {}, Body condition = nullptr);
-  /// The sum over all of `over`, or the one value when there is no axis.
+  /// The sum over all of `over`, or the single value without an axis.
   Value sum(const llvm::Twine &label, llvm::ArrayRef<mlir::Attribute> over,
             Body body);
   /// The sum of numbers.
   Value total(llvm::StringRef label, llvm::ArrayRef<Value> terms);
 
   mlir::OpBuilder builder;
-  /// Where what is added comes from.
+  /// The insertion point.
   mlir::Location loc;
 };
 

@@ -1,5 +1,6 @@
 //===- ExpandPlaces.cpp - an axis for every value of a choice -------------===//
 
+#include "passes/analysis/Equations.h"
 #include "passes/derive/EnumeratePlaces.h"
 #include "passes/derive/Enumeration.h"
 
@@ -50,7 +51,7 @@ void Enumeration::expandValue(ReadOp read, ComputeOp op, Value current,
                                             isBefore ? previous : current);
   if (type.getElementType().isInteger(1))
     number = arith::TruncIOp::create(at, where, at.getI1Type(), number);
-  // Ahead of the first place stands what is given there.
+  // The value before the first place is given.
   Value given = read.getOtherwise();
   if (read.getAlternatives().size() == 1 &&
       !(start && read.getAlternatives().front() == start.getResult())) {
@@ -69,15 +70,15 @@ void Enumeration::expandValue(ReadOp read, ComputeOp op, Value current,
   read.erase();
 }
 
-/// Whether an array that is read, or stands in for it, depends on the choice.
+/// Returns whether an array, or one of its cases, depends on the choice.
 bool Enumeration::isFound(ReadOp read) {
   return found.count(read.getArray()) ||
          llvm::any_of(read.getAlternatives(),
                       [&](Value one) { return found.count(one) != 0; });
 }
 
-/// Whether the arrays of `read` are read at the place before; nullopt: some of
-/// them are, and others are not. `of` gets how they depend on the choice.
+/// Returns whether the arrays of `read` are read at the previous place; nullopt
+/// if only some are. `of` gets how they depend on the choice.
 std::optional<bool> Enumeration::shiftOf(ReadOp read, ComputeOp op,
                                          Dependence &of) {
   std::optional<bool> shift;
@@ -103,7 +104,7 @@ void Enumeration::expand(ReadOp read, ComputeOp op, Value current,
                          Value previous) {
   if (read.getArray() == choice.getResult())
     return expandValue(read, op, current, previous);
-  // All that may be found has the same axes in front.
+  // All possible results have the same leading axes.
   Dependence of;
   bool isBefore = *shiftOf(read, op, of);
   SmallVector<Value> indices;
@@ -176,6 +177,7 @@ void Enumeration::expand(ComputeOp op) {
       builder.getArrayAttr(longer(own, op.getExtents().getValue())));
   op.setLower(lower);
   op.setNumParallel(op.getNumParallel() + own.count());
+  op.setOrderAttr(movedBy(own.count(), op.getOrderAttr()));
 }
 
 /// Choices of data for each value of the latent one.
@@ -204,7 +206,7 @@ void Enumeration::expand(ChoiceOp op) {
            builder.getNamedAttr("places", builder.getI64ArrayAttr(places))}));
 }
 
-/// Who asks for an equation is shown what it is for the most probable values.
+/// A requested equation returns its value at the most probable values.
 void Enumeration::expand(EquationOp op) {
   Value array = op.getValue();
   if (array == choice.getResult()) {
@@ -237,8 +239,8 @@ void Enumeration::expand(EquationOp op) {
   op.getValueMutable().assign(shown);
 }
 
-/// The choice, for the objective: its parameters, and how they depend on the
-/// place before. What is observed is of no meaning.
+/// The choice, for the objective: its parameters, and their dependence on the
+/// previous place. Its observed value has no meaning.
 void Enumeration::leaveChoice() {
   Dependence own;
   for (Value parameter : choice.getParameters())

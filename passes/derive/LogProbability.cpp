@@ -1,7 +1,7 @@
 //===- LogProbability.cpp - log p of choices, as equations ----------------===//
 //
-// One function per distribution. Of probabilities that are a softmax or a
-// sigmoid the log is taken before they are numbers, some of which would be 0.
+// One function per distribution. For softmax or sigmoid probabilities, computes
+// the log before the probabilities, some of which would be 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-/// Makes `choice` the present one.
+/// Makes `choice` the current one.
 void LogProbability::begin(ChoiceOp choice) {
   loc = choice.getLoc();
   name = choice.getTarget();
@@ -41,7 +41,7 @@ void LogProbability::begin(ChoiceOp choice) {
     weights.push_back(choice.getWeight());
 }
 
-/// What counts for nothing need not be possible.
+/// Uncounted values need not be possible.
 Value LogProbability::weighted(Scalars &at, Body one) {
   if (weights.empty())
     return one(at);
@@ -80,13 +80,19 @@ Value LogProbability::overPlaces(const Twine &label, Body body) {
                  });
 }
 
+// The same two equations whether or not per-choice values are requested: so the
+// sum has one order.
 Value LogProbability::sumOfLogps(Body one) {
   auto body = [&](Scalars &at) { return weighted(at, one); };
-  if (!each)
+  if (!kept.empty())
     return overPlaces("logp." + name, body);
-  Value array = compute("logps." + name, axes, Reducer::none, {}, body);
-  OutputOp::create(builder, loc, builder.getStringAttr("logp/" + Twine(number)),
-                   array);
+  StringRef label = axes.empty() ? "logp." : "logps.";
+  Value array = compute(label + name, axes, Reducer::none, {}, body);
+  if (each)
+    OutputOp::create(builder, loc,
+                     builder.getStringAttr("logp/" + Twine(number)), array);
+  if (axes.empty())
+    return array;
   return sum("logp." + name, axes, [&](Scalars &at) { return at.read(array); });
 }
 
@@ -94,15 +100,15 @@ Value LogProbability::sumOfLogps(Body one) {
 // log p by distribution
 //===----------------------------------------------------------------------===//
 
-/// The array that `array` is another name for, or itself.
+/// Returns the array that `array` is an alias of, or itself.
 static Value throughCopies(Value array) {
   auto op = array.getDefiningOp<ComputeOp>();
   Value source = op ? copiedBy(op) : Value();
   return source ? throughCopies(source) : array;
 }
 
-/// What `probs` is the softmax of, as the log of it: the log of a probability
-/// that is too small for a number is none.
+/// Returns the log of `probs` if it is a softmax: the log of an underflowed
+/// probability would be lost.
 static Value logOfSoftmax(OpBuilder &builder, Value probs) {
   auto softmax = throughCopies(probs).getDefiningOp<ComputeOp>();
   if (!softmax || softmax.getReducer() != Reducer::softmax ||
@@ -113,7 +119,7 @@ static Value logOfSoftmax(OpBuilder &builder, Value probs) {
   return logs.getResult();
 }
 
-/// What `probability` is the sigmoid of.
+/// Returns the argument of the sigmoid `probability`.
 static Value logitOfSigmoid(OpBuilder &builder, Value probability) {
   auto sigmoid = throughCopies(probability).getDefiningOp<ComputeOp>();
   if (!sigmoid || sigmoid.getReducer() != Reducer::none ||
@@ -187,6 +193,55 @@ Value LogProbability::logOfBernoulli(ChoiceOp choice) {
         isSet, [&] { return at.logOfProbability(value); },
         [&] { return at.logOfProbability(at.sub(at.constant(1), value)); });
   });
+}
+
+namespace {
+/// See `logOfEachValue`.
+class EachValue : EquationBuilder {
+public:
+  EachValue(const OpBuilder &builder, ChoiceOp choice)
+      : EquationBuilder(builder), choice(choice),
+        given(choice.getParameters()[0]) {
+    loc = choice.getLoc();
+  }
+  Value of();
+
+private:
+  ChoiceOp choice;
+  Value given;
+};
+} // namespace
+
+Value EachValue::of() {
+  auto type = cast<ArrayType>(choice.getResult().getType());
+  ArrayRef<Attribute> axes = type.getShape().getValue();
+  auto name = cast<StringAttr>(choice.getParameterNames()[0]).getValue();
+  std::string label = ("log_p." + choice.getTarget()).str();
+  if (name == "logits")
+    return compute(label, axes, Reducer::log_softmax, lastExtent(given),
+                   [&](Scalars &at) { return at.read(given); });
+  bool isBit = choice.getDistribution() == Distribution::bernoulli;
+  bool isLogit = name == "logit";
+  SmallVector<Attribute> all(axes);
+  if (isBit) {
+    all.push_back(builder.getI64IntegerAttr(2));
+    if (Value logit = isLogit ? Value() : logitOfSigmoid(builder, given)) {
+      given = logit;
+      isLogit = true;
+    }
+  } else {
+    all.push_back(lastExtent(given));
+    if (Value logs = logOfSoftmax(builder, given))
+      return logs;
+  }
+  return compute(label, all, Reducer::none, {}, [&](Scalars &at) {
+    Value value = at.read(given);
+    return isBit ? at.logOfBit(value, isLogit) : at.logOfProbability(value);
+  });
+}
+
+Value fovea::attn::logOfEachValue(const OpBuilder &builder, ChoiceOp choice) {
+  return EachValue(builder, choice).of();
 }
 
 /// -((x - mean) / sd)^2 / 2 - log sd - log(2 pi) / 2
@@ -278,7 +333,7 @@ Value LogProbability::logOf(ChoiceOp choice) {
 // Entropies
 //===----------------------------------------------------------------------===//
 
-/// The sum of the entropies of the present choice.
+/// The sum of the entropies of the current choice.
 Value LogProbability::entropyOf(ChoiceOp choice) {
   Value first = choice.getParameters()[0];
   bool isLogit = cast<StringAttr>(choice.getParameterNames()[0])

@@ -7,40 +7,44 @@
 
 namespace fovea::attn {
 
+/// log p of each value of a discrete choice that is made, along a last axis:
+/// the numbers that the objective has for an observed one, bit for bit.
+mlir::Value logOfEachValue(const mlir::OpBuilder &builder, ChoiceOp choice);
+
 /// Adds the equations of log p of one choice after the other to a system.
 class LogProbability : protected EquationBuilder {
 protected:
   LogProbability(const mlir::OpBuilder &builder, double smooth, bool each)
       : EquationBuilder(builder), smooth(smooth), each(each) {}
 
-  /// Makes `choice` the present one.
+  /// Makes `choice` the current one.
   void begin(ChoiceOp choice);
-  /// log p of the present choice, summed over all of its elements.
+  /// log p of the current choice, summed over all of its elements.
   Value logOf(ChoiceOp choice);
-  /// The sum of the entropies of the present choice.
+  /// The sum of the entropies of the current choice.
   Value entropyOf(ChoiceOp choice);
-  /// What one element gives, as often as the present choice counts.
+  /// The value per element, times the weight of the current choice.
   Value weighted(Scalars &at, Body one);
-  /// The sum of what the elements of the present choice give; where a latent
-  /// is summed over, one for each of its places and values.
+  /// The sum over the elements of the current choice; for a summed-out latent,
+  /// one per place and value.
   Value overPlaces(const llvm::Twine &label, Body body);
-  /// log p of the present choice, given that of one element.
+  /// log p of the current choice, given that of one element.
   Value sumOfLogps(Body one);
 
   double smooth;
   bool each; // log p of each element is an output, too
-  // The present choice: its number, its name, and the axes over which it makes
-  // one choice per element.
+  // The current choice: its number, its name, and the axes of its
+  // elements.
   size_t number = 0;
   llvm::StringRef name;
   llvm::SmallVector<mlir::Attribute> axes;
-  /// Of a choice that depends on a latent that is summed over: those axes that
-  /// are of its values and places, and how many are of values.
+  /// For a choice that depends on a summed-out latent: the axes of its values
+  /// and places, and how many are of values.
   llvm::SmallVector<unsigned> kept;
   unsigned numValues = 0;
-  /// log p after label smoothing, where that differs.
+  /// log p after label smoothing, if that differs.
   Value smoothed;
-  /// How often log p of the present choice counts: the product of these.
+  /// The weight of log p of the current choice: the product of these.
   llvm::SmallVector<Value> weights;
 
 private:

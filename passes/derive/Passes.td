@@ -9,6 +9,34 @@
 
 include "mlir/Pass/PassBase.td"
 
+def OrderEquations : Pass<"attn-order-equations", "::mlir::ModuleOp"> {
+  let summary = "in which order, and with which roundings, equations add up";
+  let description = [{
+    * In: systems.
+    * Out: the same systems, in which every reduction has an order. A sum of
+      products is a chain where each factor depends on an index of the result,
+      or on the example, that the other lacks, as that of a matrix product
+      does, and these indices and the terms are 8 places or more. Any other
+      reduction has 16 partial results along an index of its own whose
+      neighbours are read one beside the other, if no index of the result
+      serves vectors better. A sum that yields a product is fused. A product
+      that is an equation of its own is written into the sum that reads it.
+    * First of the phase `derive`, and again before `attn-differentiate`, for
+      what passes have made in between.
+    * Not: what has an order; equations of derivatives (`attn-order-sums`).
+
+    Example: the score of a query and a key.
+
+    ```mlir
+    %e = attn.compute (%t: "T", %u: "T") sum (%k: 64) { %q[%t, %k] * %key[%u, %k] }
+
+    // becomes
+
+    %e = attn.compute (%t: "T", %u: "T") sum (%k: 64) order(chain, fused) { %q[%t, %k] * %key[%u, %k] }
+    ```
+  }];
+}
+
 def ContinueRows : Pass<"attn-continue-rows", "::mlir::ModuleOp"> {
   let summary = "what decoding generates after the rows of nested data";
   let description = [{

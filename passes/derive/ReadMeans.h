@@ -7,11 +7,11 @@
 
 namespace fovea::attn {
 
-/// Lets what reads an array of numbers at the category that `choice` draws find
-/// the mean with `weights`, which have its axes and that of the categories; of
-/// a bit or a number the weights are what is read in its place. With `coin`, a
-/// bit, only where that is set. Any other use is an error that names `kind`,
-/// the estimator or treatment that wants means.
+/// Replaces reads of an array of numbers at the category that `choice` draws by
+/// the expectation with `weights`, which have its axes and that of the
+/// categories; for a bit or a number the weights replace the value itself. With
+/// `coin`, a bit, only where that is set. Any other use is an error that names
+/// `kind`, the estimator or treatment that needs expectations.
 llvm::LogicalResult readMeansOf(ChoiceOp choice, llvm::StringRef kind,
                                 mlir::Value weights, mlir::Value coin);
 

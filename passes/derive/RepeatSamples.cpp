@@ -1,12 +1,13 @@
 //===- RepeatSamples.cpp - several draws of one example -------------------===//
 //
-// An estimator may want more than one draw, or every value that there is. What
-// depends on it gets an axis for them, in front of its own, and the objective
-// is their mean, or the sum over all; what does not depend is computed once.
+// An estimator may request several samples, or all possible values. Dependent
+// arrays get a leading axis for them, and the objective is their mean, or the
+// sum over all; independent arrays are computed once.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/analysis/Equations.h"
 #include "passes/derive/EquationBuilder.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -54,7 +55,7 @@ private:
   llvm::DenseMap<Value, Value> spreads;
 };
 
-/// What depends on an operation, ahead of what is over all values.
+/// The dependents of an operation, before those over all values.
 class Dependents {
 public:
   explicit Dependents(SystemOp system) : system(system) {}
@@ -112,7 +113,7 @@ ArrayType Repeat::longer(Value array) {
   return ArrayType::get(shape, type.getElementType());
 }
 
-/// An array that is the same for every draw, with the axis.
+/// An array that is the same for every sample, with the axis.
 Value Repeat::spread(Value array) {
   Value &result = spreads[array];
   if (result)
@@ -170,6 +171,7 @@ void Repeat::repeat(ComputeOp op) {
   op.setExtentsAttr(builder.getArrayAttr(extents));
   op.setLower(lower);
   op.setNumParallel(op.getNumParallel() + 1);
+  op.setOrderAttr(movedBy(1, op.getOrderAttr()));
   for (Region *region : {&op.getCondition(), &op.getBody()}) {
     if (region->empty())
       continue;
@@ -194,8 +196,8 @@ void Repeat::repeat(ComputeOp op) {
   }
 }
 
-/// Of the values of a choice: log p of all is the log of the sum, a penalty is
-/// the mean with the probabilities.
+/// For the values of a choice: log p is the log of the sum, a penalty is the
+/// expectation.
 Value Repeat::allOf(StringRef target, Value array) {
   bool isPenalty = target == "penalty";
   double sign = target.ends_with("nll") ? -1 : 1;
@@ -233,7 +235,7 @@ Value Repeat::bestValue() {
   return best;
 }
 
-/// log p of each element of a choice, given those before it: how much each adds
+/// log p of each element of a choice, given those before it: its contribution
 /// to the log of the sum.
 Value Repeat::ofEach(StringRef target, Value array, ArrayRef<Attribute> own) {
   SmallVector<Value> known = {prior};
@@ -272,7 +274,7 @@ Value Repeat::ofEach(StringRef target, Value array, ArrayRef<Attribute> own) {
   });
 }
 
-/// What is over all values reads their sum.
+/// Readers of arrays over all values read their sum.
 void Repeat::closeTotals() {
   for (ComputeOp op : totals) {
     ReadOp read;
@@ -283,8 +285,8 @@ void Repeat::closeTotals() {
   }
 }
 
-/// The objective is the mean; of anything else the first draw is given, or what
-/// it is for the most probable value.
+/// The objective is the mean; other arrays return the first sample, or the
+/// value at the most probable value.
 void Repeat::repeat(OutputOp output) {
   Value array = output.getValue();
   auto type = cast<ArrayType>(array.getType());
@@ -332,7 +334,7 @@ void Repeat::run() {
       if (other.getTarget() == "logp")
         logp = other.getValue();
   }
-  // What is made for outputs stands at the end, and is not repeated.
+  // Arrays for outputs are at the end, and are not repeated.
   SmallVector<Operation *> ops;
   for (Operation &op : system.getBody().front())
     ops.push_back(&op);
@@ -359,7 +361,7 @@ void Repeat::run() {
   closeTotals();
 }
 
-/// Takes the choice that no other is drawn from: its sum stands inside.
+/// Takes the choice that no other depends on: its sum is inside.
 static ComputeOp takeInnermost(SystemOp system, SmallVector<ComputeOp> &all) {
   auto innermost = llvm::find_if(all, [&](ComputeOp op) {
     Dependents dependents(system);
@@ -392,7 +394,7 @@ struct RepeatSamples : fovea::attn::impl::RepeatSamplesBase<RepeatSamples> {
     }
     for (auto op : system.getOps<ComputeOp>())
       op->removeAttr(totalName);
-    // The draws stand around: each has a sum of its own.
+    // Samples are outermost: each has a sum of its own.
     if (Attribute samples = system->removeAttr("attn.samples"))
       Repeat(system, samples, nullptr).run();
   }

@@ -1,14 +1,15 @@
 //===- SampledSoftmax.cpp - log p by some of all symbols ------------------===//
 //
-// The sum over a large vocabulary is estimated from candidates, each with the
-// importance weight 1 / (how often it is drawn) (Jean et al. 2015). They are
-// drawn once for an update, whatever the batch. The logits are computed at the
-// candidates and at the observed symbols alone: their equations are written
-// down again with the symbol in the place of the index over the vocabulary.
+// Estimates the sum over a large vocabulary from candidates with importance
+// weights 1 / (expected count) (Jean et al. 2015). They are sampled once per
+// update, whatever the batch. Logits are computed only at the candidates and
+// the observed symbols: their equations are copied with the symbol instead of
+// the vocabulary index.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/derive/SampledSoftmax.h"
+#include "passes/analysis/Equations.h"
 #include "passes/derive/EquationBuilder.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -47,10 +48,10 @@ private:
   Attribute vocabulary, count;
   SmallVector<Attribute> axes;
   Value candidates, logCounts;
-  /// What there is already of an array, at the observed symbols and at the
+  /// The existing copies of an array, at the observed symbols and at the
   /// candidates.
   llvm::DenseMap<Value, Value> known[2];
-  /// The rows of a parameter, along an axis, that belong to the candidates.
+  /// The candidates' rows of a parameter, along an axis.
   llvm::DenseMap<std::pair<Value, int64_t>, Value> rows;
 };
 
@@ -91,7 +92,7 @@ bool fovea::attn::isSampled(ChoiceOp choice) {
          numberOf(choice, "candidates") < static_cast<double>(size.getInt());
 }
 
-/// The first number of random numbers that is free.
+/// The first free number of random streams.
 static int64_t freeOrdinal(SystemOp system) {
   int64_t ordinal = 0;
   system.walk([&](RandomOp op) {
@@ -100,8 +101,8 @@ static int64_t freeOrdinal(SystemOp system) {
   return ordinal;
 }
 
-/// One candidate of each of n equal shares of the proposal: how often a symbol
-/// is drawn in the mean is n times its probability, and as even as can be.
+/// One candidate from each of n equal shares of the proposal: the expected
+/// count of a symbol is n times its probability, with minimal variance.
 void SampledSoftmax::drawCandidates() {
   auto n = static_cast<int64_t>(numberOf(choice, "candidates"));
   auto symbols = cast<IntegerAttr>(vocabulary).getInt();
@@ -146,8 +147,8 @@ void SampledSoftmax::drawCandidates() {
       });
 }
 
-/// Whether `array` is an equation with an index over the vocabulary in the
-/// last place, which can be written down at a symbol.
+/// Returns whether `array` is an equation whose last index runs over the
+/// vocabulary, so that it can be copied at a symbol.
 bool SampledSoftmax::isOverSymbols(Value array) {
   auto op = array.getDefiningOp<ComputeOp>();
   if (!op)
@@ -158,7 +159,7 @@ bool SampledSoftmax::isOverSymbols(Value array) {
          op.getExtents()[last] == vocabulary && op.getLower()[last] == 0;
 }
 
-/// What `param` has along `axis` for the candidates.
+/// The values of `param` along `axis` for the candidates.
 Value SampledSoftmax::pick(Value param, int64_t axis) {
   Value &result = rows[{param, axis}];
   if (result)
@@ -197,6 +198,7 @@ ComputeOp SampledSoftmax::copyAt(ComputeOp op, bool ofCandidates) {
       lower.erase(lower.begin() + last);
     shape.pop_back();
     copy.setNumParallel(last);
+    copy.setOrderAttr(movedBy(-1, copy.getOrderAttr()));
   }
   copy.setIndicesAttr(builder.getArrayAttr(names));
   copy.setExtentsAttr(builder.getArrayAttr(extents));
@@ -207,8 +209,8 @@ ComputeOp SampledSoftmax::copyAt(ComputeOp op, bool ofCandidates) {
       continue;
     Block &block = region->front();
     BlockArgument index = block.getArgument(last);
-    // Of the arrays that are read at the index there are copies, too, which
-    // are read at the number of the candidate.
+    // Arrays that are read at the index are also copied; the copies are read at
+    // the candidate's number.
     llvm::SmallPtrSet<Operation *, 4> kept;
     SmallVector<ReadOp> reads, picked;
     region->walk([&](ReadOp read) {

@@ -7,11 +7,11 @@
 
 namespace fovea::attn {
 
-/// Whether `choice` is trained with fewer candidates than there are symbols.
+/// Returns whether `choice` is trained with fewer candidates than symbols.
 bool isSampled(ChoiceOp choice);
 
-/// Fails, with an error, when `choice` wants candidates of what is no
-/// vocabulary, or beside label smoothing.
+/// Fails, with an error, if `choice` requests candidates without a vocabulary,
+/// or with label smoothing.
 llvm::LogicalResult checkSampled(ChoiceOp choice, bool isSmoothed);
 
 /// An estimate of log p of each element of a choice that is trained with

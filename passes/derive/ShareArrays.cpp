@@ -21,7 +21,7 @@ namespace fovea::attn {
 using namespace mlir;
 using namespace fovea::attn;
 
-/// What is for people: equal arrays may differ in it.
+/// For people only: equal arrays may differ in it.
 static bool isName(NamedAttribute attribute) {
   return attribute.getName() == "label" || attribute.getName() == "indices" ||
          attribute.getName() == "attn.part";
@@ -77,7 +77,7 @@ static bool areEqual(Operation &a, Operation &b) {
   return true;
 }
 
-/// The name that an array can be asked for by, or null.
+/// The name by which an array can be requested, or null.
 static StringAttr nameOf(Operation *op) {
   return op->getAttrOfType<StringAttr>("label");
 }
@@ -92,8 +92,8 @@ public:
   void run();
 
 private:
-  /// Ops that are equal up to their names. Two with different names both stay:
-  /// each can be asked for. One without a name is alone.
+  /// Ops that are equal except for their names. Two with different names both
+  /// stay: each can be requested. One without a name is alone.
   using Equals = llvm::SmallMapVector<StringAttr, Operation *, 1>;
 
   Operation **partnerOf(Equals &equals, Operation *op);
@@ -102,7 +102,7 @@ private:
 
   Block &block;
   DenseMap<Operation *, unsigned> position;
-  /// What is to be looked at, in the order of the block.
+  /// The ops to visit, in block order.
   std::set<std::pair<unsigned, Operation *>> work;
   DenseMap<uint64_t, SmallVector<Equals, 1>> known;
   llvm::SetVector<Operation *> dead;
@@ -110,7 +110,7 @@ private:
 
 } // namespace
 
-/// The op among equal ones that `op` may be shared with.
+/// The equal op that `op` can be merged with.
 Operation **BlockSharer::partnerOf(Equals &equals, Operation *op) {
   StringAttr name = nameOf(op);
   auto *found = name ? equals.find(name) : equals.begin();
@@ -119,7 +119,7 @@ Operation **BlockSharer::partnerOf(Equals &equals, Operation *op) {
   return found == equals.end() ? nullptr : &found->second;
 }
 
-/// Lets everybody read `with` in the place of `op`.
+/// Replaces all uses of `op` by `with`.
 void BlockSharer::share(Operation *op, Operation *with) {
   for (Operation *user : op->getResult(0).getUsers())
     if (Operation *reader = block.findAncestorOpInBlock(*user))
@@ -134,7 +134,7 @@ void BlockSharer::share(Operation *op, Operation *with) {
 void BlockSharer::insert(Operation *op) {
   DenseMap<Value, unsigned> inside;
   SmallVector<Equals, 1> &alike = known[size_t(hashOf(*op, inside))];
-  // What was equal to an op that is shared by now is looked at again.
+  // Ops that were equal to a merged op are visited again.
   auto *equals = llvm::find_if(alike, [&](Equals &other) {
     Operation *first = other.front().second;
     return !dead.contains(first) && areEqual(*op, *first);

@@ -1,9 +1,9 @@
 //===- SumOverPlaces.cpp - the sum over all ways to choose ----------------===//
 //
-// Where each place is chosen by itself, the sum of a product is a product of
-// sums. Where it is chosen from the one before, it is the forward recursion of
-// a hidden Markov model (Rabiner 1989), in logs: what all ways add up to that
-// end in a value. The way with the largest p is that of Viterbi (1967).
+// If places are independent, the sum of a product is a product of sums. If each
+// depends on the previous one, it is the forward recursion of a hidden Markov
+// model (Rabiner 1989), in logs: the total over all paths that end in a value.
+// The path with the largest p is Viterbi's (1967).
 //
 //===----------------------------------------------------------------------===//
 
@@ -92,8 +92,8 @@ Value PlaceSum::logTable(ChoiceOp op, ArrayRef<Attribute> over,
   });
 }
 
-/// log p of a value, and of the data there, at the place that the first indices
-/// are.
+/// log p of a value, and of the data there, at the place given by the first
+/// indices.
 Value PlaceSum::score(Scalars &at, Value current, Value previous) {
   ArrayRef<Value> place = ArrayRef<Value>(at.indices).take_front(axes.size());
   SmallVector<Value> prior;
@@ -116,8 +116,8 @@ Value PlaceSum::score(Scalars &at, Value current, Value previous) {
   return sum;
 }
 
-/// log p of a value ahead of the first place: what is chosen there, or one
-/// value that stands for whatever is given.
+/// log p of a value before the first place: the choice there, or a single dummy
+/// value.
 Value PlaceSum::atStart(Scalars &at, ArrayRef<Value> rest, Value value) {
   if (start) {
     SmallVector<Value> where(rest);
@@ -140,8 +140,8 @@ SmallVector<Value> PlaceSum::moved(ArrayRef<Value> place, int64_t by,
   return result;
 }
 
-/// What the ways to the value `previous` at the place before have, and one step
-/// more to `current` at the place that the first indices are.
+/// The total of the paths to the value `previous` at the previous place,
+/// extended by a step to `current` at the current place.
 Value PlaceSum::step(Scalars &at, Value ways, Value current, Value previous) {
   ArrayRef<Value> place = ArrayRef<Value>(at.indices).take_front(axes.size());
   SmallVector<Value> others(place);
@@ -152,8 +152,8 @@ Value PlaceSum::step(Scalars &at, Value ways, Value current, Value previous) {
   return at.add(before, score(at, current, previous));
 }
 
-/// What all ways add up to, or the best one has, that end in a value at a
-/// place: over the places and the values.
+/// The total, or the best, of all paths that end in a value at a place: over
+/// the places and the values.
 Value PlaceSum::recursion(Reducer reducer) {
   SmallVector<Attribute> all(axes);
   all.push_back(values);
@@ -171,7 +171,7 @@ Value PlaceSum::recursion(Reducer reducer) {
   return ways;
 }
 
-/// What an array of `recursion` has at the last place.
+/// The value of `recursion` at the last place.
 Value PlaceSum::lastOf(Scalars &at, Value array, ArrayRef<Value> rest,
                        Value value) {
   Value last;
@@ -216,7 +216,7 @@ void PlaceSum::replaceBest() {
     Value ways = recursion(Reducer::max);
     SmallVector<Attribute> all(axes);
     all.push_back(values);
-    // From where the best way to each value comes.
+    // The predecessor on the best path to each value.
     Value from = compute(
         "", all, Reducer::argmax, values,
         [&](Scalars &at) {
@@ -293,7 +293,7 @@ Value PlaceSum::waysTo(ChoiceOp generated, Value logps) {
       UnrealizedConversionCastOp::create(
           builder, loc, ArrayType::get(all, builder.getF64Type()), ValueRange())
           .getResult(0);
-  // Of those at the place before, and of the symbol that was generated there.
+  // At the previous place, and for the symbol generated there.
   Value ways =
       compute("ways." + name, all, Reducer::none, {}, [&](Scalars &at) {
         ArrayRef<Value> place = ArrayRef<Value>(at.indices).drop_back();
@@ -367,7 +367,7 @@ LogicalResult PlaceSum::drawFromSum(ChoiceOp generated) {
   Value logps = logTable(generated, all, symbols);
   Value ways;
   if (isChain) {
-    // What was generated so far is known of the ways to the place before.
+    // The outputs so far are included in the paths to the previous place.
     Value logp =
         compute("log_p." + generated.getTarget(), all, Reducer::none, {},
                 [&](Scalars &at) {

@@ -7,10 +7,10 @@
 
 namespace fovea::attn {
 
-/// What attn-draw-latents has left of a choice at several places.
+/// The form in which attn-draw-latents leaves a choice at several places.
 struct Places {
   /// log p of data at each place, for the values of the choice there and at the
-  /// place before it: axes for these in front, then those of the choice.
+  /// previous place: leading axes for these, then those of the choice.
   struct Evidence {
     bool current, previous;
     mlir::Value logp, trained; // differ under label smoothing
@@ -20,11 +20,11 @@ struct Places {
   llvm::SmallVector<Evidence> evidence;
 };
 
-/// log p of the data, over all ways to choose. `trained`: with smoothing.
+/// log p of the data, over all paths. `trained`: with smoothing.
 mlir::Value sumOverPlaces(const mlir::OpBuilder &builder, const Places &places,
                           bool trained);
 
-/// Replaces the arrays that stand for the most probable values.
+/// Replaces the arrays of the most probable values.
 void findMostProbable(const mlir::OpBuilder &builder, const Places &places);
 
 /// `marginal` in decoding: what depends on the choice is generated from the sum

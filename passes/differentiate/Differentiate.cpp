@@ -1,9 +1,9 @@
 //===- Differentiate.cpp - adds the equations of the gradients ------------===//
 //
-// Decides which arrays have an adjoint and adds the contributions up; what an
-// op contributes is the op's own business (AdjointInterface). An adjoint may
-// be read before it stands, as anything in a system, so the order in which ops
-// are visited does not matter.
+// Decides which arrays have an adjoint and sums the contributions; each op
+// defines its own contribution (AdjointInterface). Like anything in a system,
+// an adjoint may be read before it is defined, so ops may be visited in any
+// order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +27,8 @@ static bool isReal(Value value) {
   return type && type.getElementType().isF64();
 }
 
-/// Calls `visit` with each array of f64 from which a change flows on to what
-/// the body yields, in the order of the reads.
+/// Calls `visit` with each f64 array through which a change reaches the body's
+/// result, in the order of the reads.
 static void forEachSource(ComputeOp op, llvm::function_ref<void(Value)> visit) {
   llvm::SetVector<Value> flows;
   auto follow = [&](Value value) {
@@ -90,22 +90,22 @@ private:
   Value sum(Value array, ArrayRef<Value> parts);
 
   SystemOp system;
-  /// Data that are differentiated by, beside all parameters.
+  /// Data to differentiate with respect to, in addition to all parameters.
   ArrayRef<std::string> by;
   OpBuilder builder;
-  /// The objective's terms and the inputs that they are weighted with.
+  /// The objective's terms and their weights.
   SmallVector<std::pair<Value, StringRef>> roots;
-  /// Arrays that depend on what is differentiated by, and that the objective
-  /// depends on.
+  /// Arrays that depend on a differentiated input, and on which the objective
+  /// depends.
   llvm::SetVector<Value> active;
-  /// Stand for the adjoints until all contributions are known.
+  /// Placeholders for the adjoints until all contributions are known.
   llvm::MapVector<Value, Value> placeholders;
   llvm::DenseMap<Value, SmallVector<Value>> contributions;
 };
 } // namespace
 
-/// Says of each array without a name which equation it is a part of. Its
-/// adjoint then is a part of the equation's adjoint.
+/// Determines, for each unnamed array, the equation that it is a part of. Its
+/// adjoint is then a part of the equation's adjoint.
 static void nameParts(SystemOp loss) {
   schedule::Graph graph(loss);
   Builder builder(loss.getContext());
@@ -114,8 +114,8 @@ static void nameParts(SystemOp loss) {
       op->setAttr("attn.part", builder.getStringAttr(graph.getName(op)));
 }
 
-/// Says that `part` belongs to the adjoint of `array`, where neither has a name
-/// that does.
+/// Marks `part` as a part of the adjoint of `array`, unless a named array
+/// is.
 static void markPart(Operation *part, Value array) {
   auto whole = array.getDefiningOp()->getAttrOfType<StringAttr>("attn.part");
   if (whole && schedule::Graph::ownName(part).empty())
@@ -127,7 +127,7 @@ void SystemAdjoint::findActive() {
   llvm::DenseMap<Value, SmallVector<Operation *>> readers;
   for (Operation &op : *block())
     forEachSource(&op, [&](Value source) { readers[source].push_back(&op); });
-  // Forward from what is differentiated by.
+  // Forward from the differentiated inputs.
   llvm::DenseSet<Value> varied;
   SmallVector<Value> worklist;
   auto vary = [&](Operation *op) {
@@ -234,7 +234,7 @@ void SystemAdjoint::addUp() {
     if (adjoint)
       gradients[param.getPath()].push_back(adjoint);
   }
-  // One parameter that stands twice has one gradient.
+  // A parameter that occurs twice has one gradient.
   for (auto &[path, parts] : gradients) {
     Value gradient = sum(params[path], parts);
     OutputOp::create(builder, params[path].getLoc(), ("grad/" + path).str(),
@@ -257,7 +257,7 @@ LogicalResult SystemAdjoint::run() {
     given.insert(output.getTarget());
   for (OutputOp output : system.getOps<OutputOp>()) {
     StringRef term = output.getTarget(), seed;
-    // What stands for a term of the objective has its gradient.
+    // A surrogate for a term of the objective gets its gradient.
     if (given.contains(("surrogate." + term).str()))
       continue;
     term.consume_front("surrogate.");
@@ -265,6 +265,8 @@ LogicalResult SystemAdjoint::run() {
       seed = "seed.nll";
     else if (term == "penalty")
       seed = "seed.penalty";
+    else if (term == "policy")
+      seed = "state.policy";
     else
       continue;
     auto type = cast<ArrayType>(output.getValue().getType());
@@ -284,7 +286,7 @@ LogicalResult SystemAdjoint::run() {
   return success();
 }
 
-/// What is estimated for an update is what an update reports.
+/// Estimates for an update are reported by the update.
 static void useEstimates(SystemOp grad) {
   bool isChanged = false;
   llvm::StringMap<OutputOp> outputs;

@@ -1,9 +1,9 @@
 //===- DropIndices.cpp - what is the same at all places is one ------------===//
 //
-// An equation that does not look at one of its indices is computed once for all
-// places of it: W q[t] inside of a score over t and i is one product per t. Its
-// readers then may not look at the index either, so the pass goes on to them.
-// An index of one place says nothing, and an axis of one place neither.
+// An equation that does not depend on one of its indices is computed once for
+// all places of it: W q[t] inside a score over t and i is one product per t.
+// Its readers may then not depend on the index either, so the pass continues
+// with them. Indices and axes of a single place carry no information.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,15 +23,15 @@ namespace fovea::attn {
 using namespace mlir;
 using namespace fovea::attn;
 
-/// Whether `op` gives the same at all places of its index `index`.
+/// Returns whether `op` has the same result at all places of its index `index`.
 static bool isUnused(ComputeOp op, unsigned index) {
   return llvm::all_of(op->getRegions(), [&](Region &region) {
     return region.empty() || region.getArgument(index).use_empty();
   });
 }
 
-/// Whether `read` is inside of its array on all of `axes`, as far as its
-/// indices tell by themselves.
+/// Returns whether `read` provably stays inside its array on all of `axes`, by
+/// its indices alone.
 static bool staysInside(ReadOp read, const llvm::SmallBitVector &axes) {
   auto reader = read->getParentOfType<ComputeOp>();
   return llvm::all_of(axes.set_bits(), [&](unsigned axis) {
@@ -43,8 +43,8 @@ static bool staysInside(ReadOp read, const llvm::SmallBitVector &axes) {
   });
 }
 
-/// Whether a view can have `axes` of one place in addition: what is regrouped
-/// are numbers.
+/// Returns whether a view can have additional `axes` of one place: regrouped
+/// extents must be numbers.
 static bool isView(ArrayType type, const llvm::SmallBitVector &axes) {
   ArrayRef<Attribute> shape = type.getShape().getValue();
   return axes.any() &&
@@ -55,8 +55,8 @@ static bool isView(ArrayType type, const llvm::SmallBitVector &axes) {
                       llvm::IsaPred<IntegerAttr>);
 }
 
-/// The reads of `array`, given by `op`, if others only read it, and never
-/// outside of `axes`, or it is an output of which a view is as good.
+/// The reads of `array`, the result of `op`, if all uses are reads inside
+/// `axes`, or an output for which a view is equivalent.
 static std::optional<SmallVector<ReadOp>>
 readsOf(Value array, Operation *op, const llvm::SmallBitVector &axes,
         bool mayBeOutput = false) {
@@ -73,7 +73,7 @@ readsOf(Value array, Operation *op, const llvm::SmallBitVector &axes,
   return reads;
 }
 
-/// The parallel indices that `op` can do without.
+/// The parallel indices that `op` does not need.
 static llvm::SmallBitVector unusedIndices(ComputeOp op, SystemOp system,
                                           bool ofOne) {
   llvm::SmallBitVector unused(op.getNumParallel());
@@ -146,7 +146,7 @@ static void dropIndices(ComputeOp op, const llvm::SmallBitVector &unused,
   op.erase();
 }
 
-/// What reads a parameter at axes of one place reads a view without these.
+/// Readers of a parameter at axes of one place use a view without these.
 static void dropAxes(ParamOp param) {
   ArrayType type = param.getResult().getType();
   llvm::SmallBitVector single(type.getRank());
@@ -168,9 +168,9 @@ static void dropAxes(ParamOp param) {
   readWithout(*reads, view, single);
 }
 
-/// The equations that may be read by themselves, in a recurrence, where an
-/// index of one place tells what is before what: those that are left when what
-/// reads none of them, and what none of them reads, is taken away.
+/// The ops of a recurrence in which an index of one place orders the reads: all
+/// that remain after repeatedly removing ops that read none of the rest, or
+/// that none of the rest reads.
 static llvm::SmallPtrSet<Operation *, 16> recurrencesOf(SystemOp system) {
   llvm::MapVector<Operation *, SmallVector<Operation *>> readers, sources;
   for (Operation &op : system.getOps()) {
@@ -227,14 +227,14 @@ struct DropIndices : fovea::attn::impl::DropIndicesBase<DropIndices> {
     while (!worklist.empty()) {
       auto op = cast<ComputeOp>(worklist.pop_back_val());
       llvm::SmallBitVector unused = unusedIndices(op, system, ofOne);
-      // A sum may be a product without them.
+      // Without them, a sum may be a product.
       bool isSum = ofOne && op.getReducer() == Reducer::sum &&
                    isView(op.getResult().getType(), unused);
       std::optional<SmallVector<ReadOp>> reads =
           readsOf(op.getResult(), op, unused, isSum);
       if (unused.none() || !reads || (reads->empty() && !isSum))
         continue;
-      // Its readers may not look at the index any more either.
+      // Its readers may not depend on the index any more either.
       for (ReadOp read : *reads)
         if (auto reader = read->getParentOfType<ComputeOp>(); reader && !ofOne)
           worklist.insert(reader);

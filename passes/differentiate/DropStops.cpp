@@ -1,7 +1,7 @@
 //===- DropStops.cpp - takes out what only differentiation asks -----------===//
 //
-// After differentiation `attn.stop` no longer says anything. Where an equation
-// consisted of it, what is left is a copy, which nobody needs.
+// After differentiation `attn.stop` has no effect. If an equation consisted of
+// it, a useless copy remains.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ struct DropStops : fovea::attn::impl::DropStopsBase<DropStops> {
     }
   }
 
-  /// What only has a gradient, or is an update's, is nobody's result.
+  /// Arrays that only have a gradient, or belong to an update, are not results.
   void dropSurrogates(SystemOp system) {
     bool isDropped = false;
     for (auto output : llvm::make_early_inc_range(system.getOps<OutputOp>())) {

@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-/// What `value` needs of a region of `source`, in order.
+/// The ops in a region of `source` that `value` needs, in order.
 static SetVector<Operation *> sliceOf(Value value, ComputeOp source) {
   SetVector<Operation *> slice;
   BackwardSliceOptions options;
@@ -23,8 +23,8 @@ static SetVector<Operation *> sliceOf(Value value, ComputeOp source) {
   return slice;
 }
 
-/// Whether `read` finds an element of its array at indices of `op` alone, each
-/// of which is within its axis.
+/// Returns whether `read` depends only on indices of `op`, each within its
+/// axis.
 static bool isPlain(ReadOp read, ComputeOp op) {
   if (!read.getAlternatives().empty() || read.getOtherwise())
     return false;
@@ -42,7 +42,7 @@ static bool isPlain(ReadOp read, ComputeOp op) {
   return true;
 }
 
-/// Whether a value may be evaluated at all places of the indices that it
+/// Returns whether a value is defined at all places of the indices that it
 /// depends on.
 static bool isSafe(const Part &part) {
   return llvm::all_of(sliceOf(part.value, part.source), [&](Operation *def) {
@@ -141,8 +141,8 @@ void Collector::addConditions(const Part &condition) {
   }
 }
 
-/// Takes the factors of an outer product in place of a read of it: each has
-/// less elements than the array.
+/// Replaces a read of an outer product by its factors: each has fewer elements
+/// than the array.
 bool Collector::addInner(const Part &factor, unsigned depth) {
   ReadOp read = factor.plainRead();
   auto inner = read ? read.getArray().getDefiningOp<ComputeOp>() : ComputeOp();
@@ -172,7 +172,7 @@ bool Collector::addInner(const Part &factor, unsigned depth) {
   return true;
 }
 
-/// What a branch gives that gives 0 where its condition does not hold; else
+/// The value of a branch that is 0 where its condition does not hold; else
 /// null.
 static Value branchOf(scf::IfOp choice) {
   if (!choice || choice.getNumResults() != 1 ||
@@ -181,7 +181,7 @@ static Value branchOf(scf::IfOp choice) {
   return choice.thenYield().getOperand(0);
 }
 
-/// False where there are too many.
+/// Returns false if there are too many.
 bool Collector::addFactors(const Part &product, unsigned depth) {
   SmallVector<Value> rest = {product.value};
   while (!rest.empty()) {
@@ -230,7 +230,7 @@ std::optional<FactoredSum> Collector::collect() {
   if (!addFactors(partOf(op.getYielded(), op, map), 0) ||
       sum.factors.size() < 2 || findsPlace)
     return std::nullopt;
-  // What may not be evaluated anywhere stays where the conditions hold.
+  // A value that is not defined everywhere stays where the conditions hold.
   for (Part &factor : sum.factors)
     if (factor.source == op && !isSafe(factor)) {
       uint64_t own = factor.indices;

@@ -1,8 +1,8 @@
 //===- Factors.h - the factors of a sum of a product ----------------------===//
 //
-// Takes a sum of a product apart: its factors, those of outer products that it
-// reads, and the conditions under which it adds anything, each with the indices
-// of the sum that it depends on.
+// Splits a sum of a product into its factors, including those of outer products
+// that it reads, and the conditions under which it adds anything. Each has the
+// indices of the sum that it depends on.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,10 +25,11 @@ struct Part {
   /// The indices of the sum that it needs, as bits.
   uint64_t indices = 0;
 
-  /// The read of an array at indices of the sum that is all of it, or null.
+  /// The read of an array at indices of the sum that is the whole value, or
+  /// null.
   ReadOp plainRead() const;
-  /// The value at `places`, which are those of all indices of the sum, null
-  /// where it needs none, at the end of the builder's block.
+  /// Materialises the value at `places`, one for each index of the sum, null if
+  /// unused, at the end of the builder's block.
   mlir::Value cloneAt(mlir::OpBuilder &builder,
                       llvm::ArrayRef<mlir::Value> places) const;
 };
@@ -36,18 +37,18 @@ struct Part {
 struct FactoredSum {
   /// What is multiplied.
   llvm::SmallVector<Part, 0> factors;
-  /// What has to hold where the sum adds anything.
+  /// The conditions under which the sum adds anything.
   llvm::SmallVector<Part, 0> conditions;
-  /// Whether all of it has the other sign.
+  /// Whether the whole product is negated.
   bool isNegated = false;
-  /// The indices of each factor as the sum is written, as bits.
+  /// The indices of each factor of the original sum, as bits.
   llvm::SmallVector<uint64_t> written;
-  /// The equations whose factors stand in their place, inner ones first.
+  /// The equations that were replaced by their factors, inner ones first.
   llvm::SmallVector<ComputeOp> outerProducts;
 };
 
-/// The factors of a sum of a product of at least two, and at most `maxFactors`
-/// of them. Nothing where a condition finds a place (`token[t] == w`).
+/// Returns the factors of a sum of a product: at least two, and at most
+/// `maxFactors`. Nothing if a condition determines a place (`token[t] == w`).
 std::optional<FactoredSum> factorsOf(ComputeOp sum, unsigned maxFactors);
 
 } // namespace fovea::attn

@@ -1,9 +1,9 @@
 //===- GatherRows.cpp - rows at computed places become arrays -------------===//
 //
-// Decides which reads inside of sums become equations of their own: those at a
-// place that another array gives, which are read again and again along an index
-// that they do not depend on. Whether such a row has a name in the model then
-// makes no difference.
+// Decides which reads inside of sums become separate equations: those at a
+// place from another array, which are repeated along an index that they do not
+// depend on. So it makes no difference whether such a row has a name in the
+// model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@ namespace fovea::attn {
 using namespace mlir;
 using namespace fovea::attn;
 
-/// The indices of `op` that the place of `read` depends on, if an array that is
-/// read there gives it.
+/// The indices of `op` that determine the place of `read`, if it comes from an
+/// array.
 static std::optional<SmallVector<unsigned>> indicesOf(ReadOp read,
                                                       ComputeOp op) {
   llvm::SetVector<Value> values;
@@ -47,7 +47,7 @@ static std::optional<SmallVector<unsigned>> indicesOf(ReadOp read,
   return SmallVector<unsigned>(used.set_bits());
 }
 
-/// The indices of an array of what `read` finds, if it is worth having.
+/// The indices of an array with the values of `read`, if it pays off.
 static std::optional<SmallVector<unsigned>> rowsOf(ReadOp read, ComputeOp op,
                                                    SystemOp system) {
   if (!read.getResult().getType().isF64() || read.getOtherwise() ||
@@ -71,7 +71,7 @@ static std::optional<SmallVector<unsigned>> rowsOf(ReadOp read, ComputeOp op,
       return std::nullopt;
     numLengths += isa<StringAttr>(extent);
   }
-  // No array of two lengths where there was none.
+  // Do not create an array of two lengths.
   if (!isRepeated || !isSummed || numLengths > 1)
     return std::nullopt;
   return indices;
@@ -79,10 +79,10 @@ static std::optional<SmallVector<unsigned>> rowsOf(ReadOp read, ComputeOp op,
 
 namespace {
 struct GatherRows : fovea::attn::impl::GatherRowsBase<GatherRows> {
-  /// The arrays that there are already, by what they read.
+  /// The existing arrays, by what they read.
   llvm::DenseMap<Value, SmallVector<ComputeOp>> made;
 
-  /// The array of what `read` finds, an earlier one if it is equal.
+  /// The array with the values of `read`, an existing one if equal.
   ComputeOp findOrMake(ReadOp read, ComputeOp op, ArrayRef<unsigned> indices) {
     OpBuilder builder(op);
     ComputeOp rows = makeRows(builder, read, op, indices);

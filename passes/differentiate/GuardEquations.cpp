@@ -26,7 +26,7 @@ namespace fovea::attn {
 using namespace mlir;
 using namespace fovea::attn;
 
-/// Whether a scalar is computed from constants alone.
+/// Returns whether a scalar is computed from constants alone.
 static bool isConstant(Value value) {
   llvm::SetVector<Value> visited;
   visited.insert(value);
@@ -39,8 +39,8 @@ static bool isConstant(Value value) {
   return true;
 }
 
-/// Whether a body, or the derivative of it, can be infinite though all that it
-/// reads is finite.
+/// Returns whether a body, or its derivative, can be infinite for finite
+/// inputs.
 static bool canBeInfinite(ComputeOp op) {
   auto isPartial = [](Operation *scalar) {
     if (auto quotient = dyn_cast<arith::DivFOp>(scalar))
@@ -63,7 +63,7 @@ static bool canBeInfinite(ComputeOp op) {
 
 using Operations = llvm::SetVector<Operation *>;
 
-/// Terms, what stands for them in gradients, and what an update leaves.
+/// Terms, their surrogates in gradients, and the results of an update.
 static bool isOfObjective(OutputOp output) {
   StringRef target = output.getTarget();
   return llvm::is_contained({"nll", "logp", "choices", "penalty"}, target) ||
@@ -71,7 +71,7 @@ static bool isOfObjective(OutputOp output) {
          target.starts_with("state.");
 }
 
-/// The outputs of the objective, or all others, and what they depend on.
+/// The outputs of the objective, or all others, and their dependences.
 static Operations neededBy(SystemOp system, bool objective) {
   Operations needed;
   for (OutputOp output : system.getOps<OutputOp>())
@@ -90,8 +90,8 @@ static Operation *ownerOf(SystemOp system, OpOperand &use) {
   return system.getBody().front().findAncestorOpInBlock(*use.getOwner());
 }
 
-/// Gives what is asked for beside the objective copies of all equations that
-/// depend on `changing`, which is about to change.
+/// Gives the requested outputs beside the objective copies of all equations
+/// that depend on `changing`, which is about to change.
 static void separateOthers(SystemOp system, ArrayRef<ComputeOp> changing) {
   Operations ofObjective = neededBy(system, true);
   Operations ofOthers = neededBy(system, false);
@@ -113,7 +113,7 @@ static void separateOthers(SystemOp system, ArrayRef<ComputeOp> changing) {
     Operation *copy = builder.clone(*op);
     copies.insert(copy);
     values.push_back(copy->getResult(0));
-    // The name is that of what somebody has asked for.
+    // The name belongs to the requested output.
     if (auto equation = dyn_cast<ComputeOp>(op))
       equation.removeLabelAttr();
   }
@@ -141,8 +141,8 @@ public:
   /// Whether the objective depends on an op.
   bool areFor(Operation *op) const { return needed.contains(op); }
 
-  /// Bits over the parallel indices of an equation of the objective: which
-  /// elements, or rows, are looked at by all but the outputs that it is. Null:
+  /// A condition over the parallel indices of an equation of the objective:
+  /// which elements, or rows, are used by anything but its outputs. Null:
   /// all.
   Value of(ComputeOp op);
 
@@ -173,8 +173,8 @@ SmallVector<Value> Demands::readersOf(Value array) const {
   return readers;
 }
 
-/// Finds the demand for all that reads `array`, and all that reads that,
-/// readers first. What is read by what it reads itself is taken to be looked at
+/// Computes the demand of all readers of `array`, and of their
+/// readers, readers first. Arrays in a cycle are assumed to be used
 /// everywhere.
 void Demands::findReaders(Value array) {
   llvm::DenseSet<Value> entered = {array};
@@ -201,7 +201,7 @@ Value Demands::of(ComputeOp op) {
   return bits && op.isNormaliser() ? rows(bits) : bits;
 }
 
-/// Rows of which some element is looked at.
+/// Rows of which some element is used.
 Value Demands::rows(Value bits) {
   SmallVector<Attribute> names = axisNames(bits);
   ArrayRef<Attribute> extents =
@@ -250,7 +250,7 @@ Value Demands::throughView(OpOperand &use) {
   return part.getResult();
 }
 
-/// Where one use of an array looks at it.
+/// The places where one use of an array reads it.
 Value Demands::through(OpOperand &use) {
   auto read = dyn_cast<ReadOp>(use.getOwner());
   if (!read)
@@ -309,7 +309,7 @@ Value Demands::find(Value array, bool withOutputs) {
 // Guards
 //===----------------------------------------------------------------------===//
 
-/// Whether `array` depends on what `source` gives.
+/// Returns whether `array` depends on `source`.
 static bool dependsOn(Value array, Operation *source) {
   llvm::SetVector<Operation *> visited;
   visited.insert(array.getDefiningOp());
@@ -321,7 +321,8 @@ static bool dependsOn(Value array, Operation *source) {
   return visited.contains(source);
 }
 
-/// Requires `bits`, over the parallel indices, of all that `op` evaluates.
+/// Requires `bits`, over the parallel indices, for everything that `op`
+/// evaluates.
 static void require(ComputeOp op, Value bits) {
   Region &region = op.getCondition();
   Value before = openCondition(op);
@@ -362,8 +363,8 @@ struct GuardEquations : fovea::attn::impl::GuardEquationsBase<GuardEquations> {
     eraseDeadArrays(loss);
   }
 
-  /// Guards a copy of `op` that everything but outputs reads. Where the guard
-  /// of a recurrence would have to be known before itself, there is none.
+  /// Guards a copy of `op` for all readers but outputs. If the guard of a
+  /// recurrence would depend on itself, there is none.
   void guard(SystemOp system, ComputeOp op, Value bits) {
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
@@ -376,8 +377,8 @@ struct GuardEquations : fovea::attn::impl::GuardEquationsBase<GuardEquations> {
     require(guarded, bits);
     if (isRecurrent && !isSchedulable(system))
       guarded.getResult().replaceAllUsesWith(op.getResult());
-    // The one of both that nobody reads is dropped, or neither; then the name
-    // is that of the output.
+    // If one of the two is unused, it is dropped; otherwise the name goes to
+    // the output's.
     if (!op.use_empty() && !guarded.use_empty())
       guarded.removeLabelAttr();
   }

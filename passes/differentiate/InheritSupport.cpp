@@ -1,9 +1,9 @@
 //===- InheritSupport.cpp - a sum skips what its weights exclude ----------===//
 //
 // Where a factor of a product is zero because its array's condition does not
-// hold, the product adds nothing: the sum takes the condition over. Only what
-// is index arithmetic is taken: the rest would have to read arrays again and
-// bounds nothing.
+// hold, the product adds nothing, so the sum inherits the condition. Only index
+// arithmetic is inherited: other conditions would read arrays again, and bound
+// nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace fovea::attn {
 using namespace mlir;
 using namespace fovea::attn;
 
-/// The reads that multiply all of the value that `op` sums up.
+/// The reads that are factors of the whole summed value of `op`.
 static SmallVector<ReadOp> factorsOf(ComputeOp op) {
   SmallVector<ReadOp> reads;
   llvm::SetVector<Value> visited;
@@ -40,7 +40,7 @@ static SmallVector<ReadOp> factorsOf(ComputeOp op) {
   return reads;
 }
 
-/// Whether elements that the condition of `op` excludes are zero.
+/// Returns whether elements excluded by the condition of `op` are zero.
 static bool isZeroOutside(ComputeOp op) {
   return op.hasCondition() && op.getElementType().isF64() &&
          (op.getReducer() == Reducer::none ||
@@ -49,7 +49,7 @@ static bool isZeroOutside(ComputeOp op) {
           op.getReducer() == Reducer::cumsum);
 }
 
-/// For each index of `weights` the index of `op` at which `read` reads it;
+/// For each index of `weights`, the index of `op` at which `read` reads it;
 /// nothing unless these are plain, distinct, and one of them is summed over.
 static std::optional<SmallVector<unsigned>> indicesOf(ReadOp read,
                                                       ComputeOp op) {
@@ -68,7 +68,7 @@ static std::optional<SmallVector<unsigned>> indicesOf(ReadOp read,
   return isSummed ? std::optional(indices) : std::nullopt;
 }
 
-/// The read of an array that does nothing but give another's elements.
+/// The read of an array that only copies another's elements.
 static ReadOp copyOf(ComputeOp op) {
   auto read = op.getYielded().getDefiningOp<ReadOp>();
   if (op.getReducer() != Reducer::none || op.hasCondition() || !read ||
@@ -84,7 +84,7 @@ static ReadOp copyOf(ComputeOp op) {
   return read;
 }
 
-/// The operands of a conjunction that are index arithmetic alone.
+/// The conjuncts that are pure index arithmetic.
 static SmallVector<Value> affineParts(Region &condition) {
   auto isArithmetic = [&](Value part) {
     llvm::SetVector<Value> visited;
@@ -113,8 +113,8 @@ static SmallVector<Value> affineParts(Region &condition) {
   return parts;
 }
 
-/// Requires `parts`, conditions of `weights`, of what `op` sums up. `indices`
-/// says which index of `op` each index of `weights` is.
+/// Requires `parts`, conditions of `weights`, for the summed value of `op`.
+/// `indices` maps the indices of `weights` to those of `op`.
 static void require(ComputeOp op, ComputeOp weights, ArrayRef<Value> parts,
                     ArrayRef<unsigned> indices) {
   Region &region = op.getCondition();
@@ -132,7 +132,8 @@ static void require(ComputeOp op, ComputeOp weights, ArrayRef<Value> parts,
       builder.clone(scalar, values);
   for (Value part : parts)
     all.require(values.lookup(part));
-  // Index arithmetic goes first: what reads arrays may be read only there.
+  // Index arithmetic comes first: reads of arrays may be valid only where it
+  // holds.
   if (before)
     all.require(before);
   YieldOp::create(builder, op.getLoc(), all.finish());
@@ -142,8 +143,8 @@ static void require(ComputeOp op, ComputeOp weights, ArrayRef<Value> parts,
       scalar.erase();
 }
 
-/// Whether `op` requires all of `parts` already: the pass runs twice without
-/// repeating itself.
+/// Returns whether `op` already requires all of `parts`: the pass is
+/// idempotent.
 static bool isRequired(ComputeOp op, ArrayRef<Value> parts,
                        ArrayRef<unsigned> indices) {
   if (!op.hasCondition())
@@ -186,7 +187,7 @@ struct InheritSupport : fovea::attn::impl::InheritSupportBase<InheritSupport> {
       std::optional<SmallVector<unsigned>> indices = indicesOf(read, op);
       if (!indices)
         continue;
-      // No array is defined by itself at the same place, but IR may say so.
+      // No array depends on itself at the same place, but IR may say so.
       llvm::SmallDenseSet<Operation *> copies;
       while (weights && copies.insert(weights).second) {
         ReadOp copied = copyOf(weights);

@@ -1,8 +1,8 @@
 //===- Inline.cpp - elementwise equations into their readers --------------===//
 //
-// Decides which arrays are not worth having, and evaluates them where they are
-// read. An array goes as a whole or not at all: while one reader needs it, a
-// second evaluation elsewhere would only cost.
+// Decides which arrays are not worth materialising, and evaluates them at their
+// reads. An array is inlined everywhere or not at all: if one reader needs it,
+// evaluating it elsewhere would only cost.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@ namespace fovea::attn {
 using namespace mlir;
 using namespace fovea::attn;
 
-/// Bodies do not grow beyond this many scalars: chains of expansions that read
-/// one another several times would grow without end.
+/// The maximum number of scalars of a body: chains of expansions that read one
+/// another several times would grow without bound.
 static constexpr unsigned maxScalars = 4096;
 
 static unsigned numNamed(ArrayRef<Attribute> extents) {
@@ -36,7 +36,7 @@ static unsigned numScalars(ComputeOp op) {
   return count;
 }
 
-/// How many indices of the reader a read does not depend on.
+/// The number of reader indices that a read does not depend on.
 static unsigned numFreeIndices(ReadOp read, ComputeOp reader) {
   llvm::SetVector<Value> visited;
   visited.insert_range(read.getIndices());
@@ -67,8 +67,8 @@ private:
 };
 } // namespace
 
-/// The reads of a producer that can be evaluated elsewhere; nothing when it
-/// cannot, or when something else needs the array.
+/// The reads of a producer that can be inlined; nothing if it cannot be, or if
+/// another use needs the array.
 std::optional<SmallVector<ReadOp>> Inline::readersOf(ComputeOp producer) {
   if (producer.getReducer() != Reducer::none)
     return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<SmallVector<ReadOp>> Inline::readersOf(ComputeOp producer) {
     if (!read || use.getOperandNumber() != 0 || producer->isAncestor(read) ||
         !read->getParentOfType<ComputeOp>())
       return std::nullopt;
-    // Cases are looked at before the array, so they must not hide it.
+    // Cases take precedence over the array, so they must not hide it.
     for (unsigned i = 0; i < read.getAlternatives().size(); ++i)
       if (!isOutside(read, i))
         return std::nullopt;
@@ -87,7 +87,7 @@ std::optional<SmallVector<ReadOp>> Inline::readersOf(ComputeOp producer) {
   return reads;
 }
 
-/// How many of some extents there are; with `isLong` those that are not 1.
+/// Counts the extents; with `isLong` only those other than 1.
 static int rankOf(ArrayRef<Attribute> extents, bool isLong) {
   return llvm::count_if(extents, [&](Attribute extent) {
     auto number = dyn_cast<IntegerAttr>(extent);
@@ -95,8 +95,8 @@ static int rankOf(ArrayRef<Attribute> extents, bool isLong) {
   });
 }
 
-/// Whether `op` has more indices than any array that it reads has axes, or more
-/// of more than one place.
+/// Returns whether `op` has more indices than any array that it reads has axes,
+/// or more with several places.
 static bool isExpansionOf(ComputeOp op) {
   return llvm::any_of(ArrayRef{false, true}, [&](bool isLong) {
     int largest = -1;
@@ -116,9 +116,9 @@ bool Inline::isWorthIt(ComputeOp producer, ArrayRef<ReadOp> reads) {
   ArrayRef<Attribute> extents = producer.getExtents().getValue();
   int named = numNamed(extents);
   bool isExpansion = isExpansionOf(producer);
-  // A product of two lengths and more, larger than anything that is read: not
-  // worth having even where a reader evaluates it several times, unless that
-  // reader is as large.
+  // A product of two or more lengths, larger than anything that is read: not
+  // worth materialising even if a reader evaluates it several times, unless
+  // that reader is as large.
   bool isLarge = named >= 2;
   unsigned size = numScalars(producer);
   bool isTrivial = size <= 4;
@@ -147,8 +147,8 @@ static Value zeroOf(OpBuilder &builder, Location loc, Type type) {
   return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
 }
 
-/// The producer's element at `at`, zero where its condition or a lower bound
-/// says so.
+/// The producer's element at `at`; zero outside its condition or lower
+/// bounds.
 static Value elementAt(OpBuilder &builder, ComputeOp producer, ValueRange at) {
   Location loc = producer.getLoc();
   Conjunction condition(builder, loc);
@@ -223,7 +223,7 @@ void Inline::inlineAt(ReadOp read, ComputeOp producer) {
 }
 
 void Inline::runOnOperation() {
-  // A reader that has taken an expansion in may have become one itself.
+  // A reader that has inlined an expansion may have become one itself.
   llvm::SetVector<Operation *> worklist;
   for (SystemOp system : getOperation().getOps<SystemOp>())
     for (Operation &op : llvm::reverse(system.getBody().front()))
@@ -242,7 +242,7 @@ void Inline::runOnOperation() {
       inlineAt(read, producer);
     }
     for (Operation *reader : readers) {
-      // What was read at one place twice is evaluated once.
+      // Repeated reads of one place are evaluated once.
       eliminateCommonSubExpressions(rewriter, dominance, reader);
       dominance.invalidate();
       worklist.insert(reader);

@@ -1,10 +1,10 @@
 //===- OrderFactors.cpp - sums of several factors, pair by pair -----------===//
 //
-// Finds the order of pairwise sums in which a sum of a product of several
-// factors costs least, by dynamic programming over the sets of factors, and
-// writes each step as an equation. Sizes are those of the program alone, so the
-// order is the same in every batch and on every machine. Which of the steps are
-// matrix products is said later.
+// Finds the cheapest order of pairwise sums for a sum of a product of
+// several factors, by dynamic programming over the sets of factors, and
+// writes each step as an equation. The sizes are the program's, so the order
+// is the same in every batch and on every machine. A later pass marks matrix
+// products.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,18 +24,18 @@ namespace fovea::attn {
 using namespace mlir;
 using namespace fovea::attn;
 
-/// The dynamic programme looks at 3^n pairs of sets.
+/// Dynamic programming examines 3^n pairs of sets.
 static constexpr unsigned maxFactors = 7;
-/// What a length counts as, where a size has to be a number.
+/// The assumed value of a length in cost estimates.
 static constexpr double usualLength = 64;
-/// Elements of one example that an intermediate may have.
+/// The maximum number of elements of an intermediate, per example.
 static constexpr double maxElements = 1 << 20;
-/// Below, nothing is computed as a matrix product.
+/// Smaller contractions are never matrix products.
 static constexpr double leastExtent = 8;
-/// A multiply-add of a loop costs as much as this many of a matrix product, and
-/// as an element that is written and read again.
+/// The cost of a scalar multiply-add relative to one of a matrix product, and
+/// the cost of an element that is written and read again.
 static constexpr double loopCost = 4;
-/// Another order has to be cheaper by this factor.
+/// The required speedup of another order.
 static constexpr double leastGain = 2;
 
 /// A set of indices of an op, or of sum.factors.
@@ -48,15 +48,15 @@ class Network {
 public:
   Network(ComputeOp op, FactoredSum sum);
 
-  /// Whether there is more than one order.
+  /// Returns whether there is more than one order.
   bool hasChoice() const;
-  /// False where no order is clearly cheaper than the sum as it is sum.written.
+  /// Returns false if no order is clearly cheaper than the sum as written.
   bool findOrder();
   /// Writes the equations of the order in place of `op`.
   void write();
 
 private:
-  /// What a set of factors has become: an array over `axes`, or a factor.
+  /// The result of a set of factors: an array over `axes`, or a factor.
   struct Operand {
     const Part *factor = nullptr;
     Value array;
@@ -66,12 +66,12 @@ private:
   double volume(Bits indices) const;
   /// All indices of a set of sum.factors.
   Bits allOf(Bits set) const;
-  /// Those that are still there when the set has been multiplied and summed.
+  /// The indices that remain after the set has been multiplied and summed.
   Bits openOf(Bits set) const;
   bool isWhole(Bits set) const { return set == last(); }
   Bits last() const { return (Bits(1) << sum.factors.size()) - 1; }
   bool isLeaf(Bits set) const { return llvm::has_single_bit(set); }
-  /// Whether the set becomes an array by itself.
+  /// Returns whether the set becomes a separate array.
   bool isArray(Bits set) const {
     return !isLeaf(set) || openOf(set) != allOf(set);
   }
@@ -87,7 +87,7 @@ private:
   std::optional<Operand> writeJoined(OpBuilder &builder, Bits set,
                                      ArrayRef<Operand> operands);
   Operand asArray(const Operand &operand) const;
-  /// The places of all indices of the sum, from arguments that are some.
+  /// Expands the places of some indices to all indices of the sum.
   SmallVector<Value> placesOf(ValueRange arguments, ArrayRef<unsigned> indices);
   SmallVector<unsigned> orderOf(Bits set, Bits left, Bits right) const;
 
@@ -96,7 +96,7 @@ private:
   unsigned numParallel;
   SmallVector<double> sizes;
   Bits reduced = 0;
-  /// Of each set of factors: what it costs, and the part that is its left side.
+  /// For each set of factors: its cost, and the part that is its left side.
   SmallVector<double> cost;
   SmallVector<Bits> split;
 };
@@ -144,24 +144,24 @@ Bits Network::allOf(Bits set) const {
 Bits Network::openOf(Bits set) const {
   Bits all = allOf(set), open = all & ~reduced;
   open |= all & allOf(last() & ~set);
-  // A condition holds an index back until all of its indices have met; in the
-  // result are those that no factor has.
+  // A condition holds an index back until all of its indices have met; the
+  // result keeps indices that no factor has.
   for (const Part &condition : sum.conditions)
     if (!isWhole(set) && (condition.indices & ~all))
       open |= condition.indices & all;
   return open;
 }
 
-/// Whether a set of factors is one that the whole batch has once.
+/// Returns whether the whole batch shares a set of factors.
 bool Network::isWeights(Bits set) const {
   ReadOp read =
       isLeaf(set) ? sum.factors[llvm::countr_zero(set)].plainRead() : ReadOp();
   return read && throughViews(read.getArray()).getDefiningOp<ParamOp>();
 }
 
-/// Whether the sum of the product of arrays over `a` and `b` that leaves `open`
-/// is of the size of a matrix product: what is summed up belongs to both, and
-/// rows and columns to one each.
+/// Returns whether the sum of the product of arrays over `a` and `b` that
+/// leaves `open` has the shape of a matrix product: summed indices belong to
+/// both, rows and columns to one each.
 bool Network::isLargeProduct(Bits a, Bits b, Bits open) const {
   Bits terms = (a | b) & ~open;
   return terms == (a & b & ~open) && volume(terms) >= leastExtent &&
@@ -169,9 +169,9 @@ bool Network::isLargeProduct(Bits a, Bits b, Bits open) const {
          volume(open & b & ~a) >= leastExtent;
 }
 
-/// Whether the product of two sets of factors will be a matrix product. Its
-/// columns are the last index of the result; weights have one index of them,
-/// products of an example one of the terms.
+/// Returns whether the product of two sets of factors will be a matrix product.
+/// Its columns are the last index of the result; weights have one of its
+/// indices, products of an example one of the terms.
 bool Network::isProduct(Bits left, Bits right) const {
   Bits a = openOf(left), b = openOf(right), open = openOf(left | right);
   bool hasColumns = !isWhole(left | right) || numParallel == 0 ||
@@ -245,9 +245,9 @@ SmallVector<Value> Network::placesOf(ValueRange arguments,
   return places;
 }
 
-/// The indices of a result: those of the sum's first, as they stand, then what
-/// is summed up later. The last one belongs to one side alone, if any does: it
-/// is the columns of a product.
+/// The indices of a result: those of the sum's first, in order, then those
+/// summed up later. The last one belongs to one side only, if any does: it is
+/// the columns of a product.
 SmallVector<unsigned> Network::orderOf(Bits set, Bits left, Bits right) const {
   SmallVector<unsigned> order;
   forBits(openOf(set), [&](unsigned index) { order.push_back(index); });
@@ -330,7 +330,7 @@ Network::Operand Network::writeStep(OpBuilder &builder, Bits set,
   return {nullptr, step.getResult(), indices};
 }
 
-/// What is read at indices of the sum, as an array.
+/// The value of a read at indices of the sum, as an array.
 Network::Operand Network::asArray(const Operand &operand) const {
   if (!operand.factor)
     return operand;
@@ -342,8 +342,8 @@ Network::Operand Network::asArray(const Operand &operand) const {
   return result;
 }
 
-/// The step as a product over one index, where it adds up over several that are
-/// the last axes of both arrays: views of these have the elements in a row.
+/// The step as a product over one index, if it sums over several that are the
+/// last axes of both arrays: views of these store the elements in a row.
 std::optional<Network::Operand>
 Network::writeJoined(OpBuilder &builder, Bits set, ArrayRef<Operand> operands) {
   Bits terms = ~openOf(set) & openOf(split[set]);
@@ -464,7 +464,7 @@ namespace {
 struct OrderFactors : fovea::attn::impl::OrderFactorsBase<OrderFactors> {
   void runOnOperation() override {
     for (auto system : getOperation().getOps<SystemOp>()) {
-      // What is read by others first, what reads it after it.
+      // Producers first, then their readers.
       llvm::SetVector<ComputeOp> replaced;
       for (auto op : llvm::to_vector(system.getOps<ComputeOp>())) {
         if (llvm::any_of(op.getExtents(), [&](Attribute extent) {

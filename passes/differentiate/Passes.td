@@ -243,7 +243,8 @@ def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
       are single numbers.
     * Out: also the system `@grad`: `@loss` with the inputs `seed.nll` and
       `seed.penalty` and an output `grad/<path>` for each parameter, which is
-      linear in the seeds. A parameter that the objective does not depend on
+      linear in the seeds. Of a policy, the input `state.policy` seeds -log p of
+      what was generated. A parameter that the objective does not depend on
       has a gradient of zeros. Of the real data that `by` names, which each
       example has for itself, `adjoint/<name>` is the same.
     * Before `attn-schedule`: the adjoint of a system of equations is a system

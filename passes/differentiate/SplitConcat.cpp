@@ -1,11 +1,11 @@
 //===- SplitConcat.cpp - one sum per part of a concatenation --------------===//
 //
-// A sum over disjoint ranges is the sum of the sums, whatever the body is, so
-// nothing has to be known about it: in a range that begins at b the reduction
-// index k becomes k + b, and a concatenation is read in the one part that
-// covers the range. A concatenation of concatenations may have any number of
-// parts (`b = a ++ a; c = b ++ b; ..`), so that the sums that come of one
-// equation are counted.
+// A sum over disjoint ranges is the sum of the sums, whatever the
+// body. In a range that begins at b the reduction index k becomes k +
+// b, and a concatenation is read in the one part that covers the
+// range. Nested concatenations may have any number of parts (`b = a
+// ++ a; c = b ++ b; ..`), so the number of sums per equation is
+// limited.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace fovea::attn {
 using namespace mlir;
 using namespace fovea::attn;
 
-/// An equation becomes at most so many sums, unless a single concatenation has
+/// The maximum number of sums per equation, unless a single concatenation has
 /// more parts.
 static constexpr unsigned maxSums = 256;
 
@@ -54,8 +54,8 @@ static SmallVector<ConcatRead> concatReads(ComputeOp op, unsigned index) {
   return found;
 }
 
-/// Where the parts of what `reads` read begin, in terms of the index, strictly
-/// inside of [begin, end).
+/// The boundaries of the read parts, in terms of the index, strictly inside
+/// [begin, end).
 static SmallVector<int64_t> cutsOf(ArrayRef<ConcatRead> reads, int64_t begin,
                                    int64_t end) {
   SmallVector<int64_t> cuts;
@@ -72,7 +72,7 @@ static SmallVector<int64_t> cutsOf(ArrayRef<ConcatRead> reads, int64_t begin,
   return cuts;
 }
 
-/// The part of a concatenation that has a column, and its first column.
+/// The part of a concatenation that contains a column, and its first column.
 static std::optional<std::pair<Value, int64_t>> partAt(ConcatOp concat,
                                                        int64_t column) {
   int64_t start = 0;
@@ -97,6 +97,7 @@ static ComputeOp sumOver(ComputeOp op, unsigned index, int64_t begin,
                                 op.getIndices().getValue(), extents, lower,
                                 op.getNumParallel(), Reducer::sum,
                                 op.getElementType(), op.hasCondition());
+  part.setOrderAttr(op.getOrderAttr());
   IRMapping reading;
   for (auto [from, to] :
        llvm::zip_equal(op->getRegions(), part->getRegions())) {
@@ -158,9 +159,9 @@ static ComputeOp addUp(ComputeOp op, ArrayRef<ComputeOp> parts) {
   return total;
 }
 
-/// Splits `op` along one reduction index, or lets it read a part where one part
-/// covers the whole range. Returns the new sums; none where more than one and
-/// as many as `most` are too many.
+/// Splits `op` along one reduction index, or reads a single part that covers
+/// the whole range. Returns the new sums; none if there are several and at
+/// least `most`.
 static SmallVector<ComputeOp> split(ComputeOp op, unsigned most) {
   if (op.getReducer() != Reducer::sum || op.getElementType().isInteger(1))
     return {};
@@ -202,17 +203,17 @@ static SmallVector<ComputeOp> split(ComputeOp op, unsigned most) {
 
 namespace {
 struct SplitConcat : fovea::attn::impl::SplitConcatBase<SplitConcat> {
-  /// Splits `whole`, and its parts as long as there are not too many.
+  /// Splits `whole`, and its parts while their number allows it.
   void splitAll(ComputeOp whole) {
-    // In the order in which they are made, so that a limit leaves parts of much
-    // the same size.
+    // In creation order, so that a limit leaves parts of similar
+    // size.
     std::vector<ComputeOp> sums = {whole};
     size_t count = 1;
     for (size_t next = 0; next < sums.size(); ++next) {
       unsigned most = next == 0
                           ? std::numeric_limits<unsigned>::max()
                           : maxSums - std::min<size_t>(count, maxSums) + 1;
-      // A part may itself be a concatenation, so new sums are looked at again.
+      // A part may itself be a concatenation, so new sums are examined again.
       SmallVector<ComputeOp> parts = split(sums[next], most);
       llvm::append_range(sums, parts);
       count += parts.empty() ? 0 : parts.size() - 1;

@@ -1,9 +1,9 @@
 //===- CarrySums.cpp - sums over steps are added up step by step ----------===//
 //
-// A sum after a recurrence that is the only reason to keep its large rows
-// (T x S x A) is carried through it instead: each step adds what its row gives
-// while the row is at hand. Rows that nobody reads then are left to
-// attn-trim-scans.
+// If a sum after a recurrence is the only reason to keep large rows (T x S x
+// A), the recurrence carries the sum instead: each step adds its row's
+// contribution while the row is available. attn-trim-scans then removes unread
+// rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// What a length counts for where sizes are compared.
+/// The assumed value of a length in size comparisons.
 static constexpr int64_t usualLength = 64;
 
 //===----------------------------------------------------------------------===//
@@ -55,7 +55,7 @@ static double usualSize(ArrayRef<Attribute> extents) {
   return size;
 }
 
-/// Which of the stacked arrays of `scan` a read takes, if it takes one.
+/// Returns which stacked array of `scan` a read accesses, if any.
 static std::optional<unsigned> stackedOf(ReadOp read, ScanOp scan) {
   auto result = dyn_cast<OpResult>(read.getArray());
   if (!scan || !result || result.getOwner() != scan ||
@@ -64,7 +64,7 @@ static std::optional<unsigned> stackedOf(ReadOp read, ScanOp scan) {
   return result.getResultNumber() - scan.getNumCarries();
 }
 
-/// Whether `read` takes the row of the step `step` of what a scan keeps.
+/// Returns whether `read` takes row `step` of a scan's stacked array.
 static bool readsRow(ReadOp read, Value step) {
   auto scan = read.getArray().getDefiningOp<ScanOp>();
   std::optional<unsigned> stacked = stackedOf(read, scan);
@@ -72,7 +72,7 @@ static bool readsRow(ReadOp read, Value step) {
          read.getIndices()[scan.getAxes()[*stacked]] == step;
 }
 
-/// The last scan that gives a row which `op` reads by its index `index`.
+/// The last scan that yields a row which `op` reads by its index `index`.
 static ScanOp lastScan(ComputeOp op, unsigned index) {
   ScanOp last;
   op.getBody().walk([&](ReadOp read) {
@@ -85,8 +85,8 @@ static ScanOp lastScan(ComputeOp op, unsigned index) {
   return last;
 }
 
-/// Whether a step of the scan has all that the sum reads for it; finds the
-/// large rows among that.
+/// Returns whether a step of the scan has all inputs of the sum; collects the
+/// large rows among them.
 static bool isThereInStep(Sum &sum) {
   WalkResult walk = sum.op.getBody().walk([&](ReadOp read) {
     bool takesRow = readsRow(read, sum.op.getIndex(sum.index));
@@ -105,10 +105,10 @@ static bool isThereInStep(Sum &sum) {
 }
 
 /// `op` as a sum that can be carried through a scan, and is no larger than the
-/// rows that it adds up.
+/// rows that it adds up: one of derivatives, which has no order yet.
 static std::optional<Sum> carriedSum(ComputeOp op, ProgramOp program) {
   if (op.getReducer() != Reducer::sum || op.hasCondition() ||
-      !op.getElementType().isF64() ||
+      op.getOrderAttr() || !op.getElementType().isF64() ||
       llvm::any_of(op.getExtents(), [&](Attribute extent) {
         return variesInside(extent, program);
       }))
@@ -139,8 +139,8 @@ static std::optional<Sum> carriedSum(ComputeOp op, ProgramOp program) {
   return std::nullopt;
 }
 
-/// Whether large rows are kept no longer, or are at hand in the scan anyway,
-/// where all of `sums` are carried.
+/// Returns whether carrying all of `sums` removes the large rows, or whether
+/// they are in the scan anyway.
 static bool pays(const Sum &sum, ArrayRef<Sum> sums) {
   return llvm::any_of(sum.wide, [&](ReadOp read) {
     return llvm::all_of(read.getArray().getUsers(), [&](Operation *user) {
@@ -168,7 +168,7 @@ static ComputeOp makeCompute(OpBuilder &builder, Sum sum,
   return op;
 }
 
-/// An array over `indices` of `sum` whose elements are what `element` says.
+/// An array over `indices` of `sum` with the elements that `element` computes.
 static Value
 makeElements(OpBuilder builder, const Sum &sum, ArrayRef<unsigned> indices,
              BatchKind kind,
@@ -216,7 +216,7 @@ static Value cloneStep(OpBuilder &builder, Sum sum, IRMapping &values) {
   return added;
 }
 
-/// After the rows that a step adds, which are then at hand.
+/// After the rows that a step adds, which are then available.
 static OpBuilder afterRows(Sum sum) {
   Block &body = sum.scan.getBody().front();
   Operation *last = nullptr;
@@ -231,7 +231,7 @@ static OpBuilder afterRows(Sum sum) {
   return last ? OpBuilder(last->getNextNode()) : OpBuilder::atBlockBegin(&body);
 }
 
-/// The carry after a step: `carry` plus what the step adds.
+/// The carry after a step: `carry` plus the step's contribution.
 static Value addStep(Sum sum, Value carry) {
   OpBuilder builder = afterRows(sum);
   Location loc = sum.op.getLoc();
@@ -267,7 +267,7 @@ static Value addStep(Sum sum, Value carry) {
       });
 }
 
-/// What `sum` is where the last carry is `total`.
+/// The value of `sum` if the last carry is `total`.
 static Value finish(Sum sum, Value total) {
   BatchKind kind = batchOf(sum.op);
   if (kind == BatchKind::each && llvm::is_sorted(sum.order))
@@ -291,7 +291,7 @@ static void carry(MutableArrayRef<Sum> sums) {
     inits.push_back(makeZeros(OpBuilder(scan), sum));
   unsigned first = scan.getNumCarries();
   scan = withCarries(scan, inits);
-  // From the last to the first, as each goes right after its rows.
+  // From the last to the first, because each is inserted right after its rows.
   for (unsigned number = sums.size(); number-- > 0;) {
     sums[number].scan = scan;
     Value next = addStep(sums[number], scan.getCarry(first + number));
@@ -311,7 +311,7 @@ struct CarrySums : fovea::attn::impl::CarrySumsBase<CarrySums> {
     for (auto op : program.getOps<ComputeOp>())
       if (std::optional<Sum> sum = carriedSum(op, program))
         sums.push_back(*sum);
-    // Where one of them is not worth it, the rows that it reads stay.
+    // If one of them does not pay off, the rows that it reads stay.
     size_t before;
     do {
       before = sums.size();

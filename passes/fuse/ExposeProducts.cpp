@@ -14,8 +14,8 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Whether every axis but the last is read at an index of the op itself, and
-/// nothing stands outside the array.
+/// Returns whether every axis except the last is read at an index of the op
+/// itself, inside the array.
 static bool isPlain(ReadOp read, ComputeOp op) {
   if (!read.getAlternatives().empty() || read.getOtherwise())
     return false;
@@ -46,11 +46,11 @@ static bool findIndices(ReadOp read, ComputeOp op,
          isa<IntegerAttr>(op.getExtents()[indices.back()]);
 }
 
-/// Rows as narrow are computed as fast as they are copied.
+/// Narrow rows are computed as fast as they are copied.
 static constexpr int64_t leastColumns = 16, leastTerms = 8;
 
 /// The left side of a product with weights C[rows.., column] = sum[term](left *
-/// right), if it is not all rows of an array but finds its elements one by one.
+/// right), if it is not all rows of an array but individual elements.
 static std::optional<HiddenRows> hiddenLeft(ComputeOp op, ReadOp left,
                                             ReadOp right) {
   unsigned term = op.getNumParallel();

@@ -7,15 +7,15 @@
 
 namespace fovea::attn {
 
-/// A factor of a sum of products that is no plain read of rows, though an array
-/// over some of the op's indices would be one.
+/// A factor of a sum of products that is not a plain read of rows, although an
+/// array over some of the op's indices would be one.
 struct HiddenRows {
   ReadOp read;
   llvm::SmallVector<unsigned> indices;
 };
 
-/// Those of a sum of products of two reads over the examples, and of rows times
-/// weights; none for any other op. After the phase `batch`.
+/// For a sum of products of two reads over the examples, and for rows times
+/// weights; none for any other op. Valid after the phase `batch`.
 llvm::SmallVector<HiddenRows> hiddenRows(ComputeOp op);
 
 } // namespace fovea::attn

@@ -14,15 +14,15 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Below, a product costs more than it gives.
-static constexpr int64_t leastTerms = 8;
+/// Smaller products cost more than they save.
+static constexpr int64_t leastFactoredTerms = 8;
 
-static bool isLarge(Attribute extent) {
+static bool isWorthFactoring(Attribute extent) {
   auto number = dyn_cast<IntegerAttr>(extent);
-  return number && number.getInt() >= leastTerms;
+  return number && number.getInt() >= leastFactoredTerms;
 }
 
-/// Whether `value` is computed from `index`, inside a body or condition.
+/// Returns whether `value` depends on `index`, inside a body or condition.
 static bool dependsOn(Value value, BlockArgument index) {
   SetVector<Operation *> slice;
   BackwardSliceOptions options;
@@ -59,7 +59,7 @@ static std::optional<Factored> match(ComputeOp op, ReadOp array,
     if (!index || index.getOwner() != &op.getBody().front() ||
         index.getArgNumber() < op.getNumParallel() ||
         op.getLower()[index.getArgNumber()] != 0 ||
-        !isLarge(op.getExtents()[index.getArgNumber()]))
+        !isWorthFactoring(op.getExtents()[index.getArgNumber()]))
       return std::nullopt;
     return index.getArgNumber();
   };
@@ -166,8 +166,9 @@ static ComputeOp makeSum(ComputeOp op, Factored found, ComputeOp products) {
 namespace {
 struct FactorProducts : fovea::attn::impl::FactorProductsBase<FactorProducts> {
   void factor(ComputeOp op) {
+    // Only derivatives, which have no order yet.
     if (op.getReducer() != Reducer::sum || batchOf(op) != BatchKind::each ||
-        op.getNumParallel() == 0)
+        op.getNumParallel() == 0 || op.getOrderAttr())
       return;
     auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
     if (!product)

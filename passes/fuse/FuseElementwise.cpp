@@ -14,14 +14,14 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// A body that is evaluated once for each place of its result, unless a
-/// condition says zero.
+/// A body that is evaluated once per place of its result, unless a condition
+/// makes it zero.
 static bool isElementwise(ComputeOp op) {
   return op.getReducer() == Reducer::none && batchOf(op) != BatchKind::sum &&
          startsAtZero(op);
 }
 
-/// The array that `op` copies, if a batch has both in the same way.
+/// The array that `op` copies, if a batch stores both in the same way.
 static Value copiedInBatch(ComputeOp op) {
   Value source = copiedBy(op);
   bool isSame = source && batchOf(op) != BatchKind::sum &&
@@ -48,8 +48,8 @@ static void mergeReads(ComputeOp op) {
   }
 }
 
-/// The op that reads `op`, if it is one, reads it once, in the same loop, and
-/// for each element of its own exactly one: then nothing is computed twice.
+/// The single reader of `op`, if it reads it once, in the same loop, and
+/// exactly one element for each of its own: then nothing is computed twice.
 static ReadOp onlyRead(ComputeOp op) {
   if (!op.getResult().hasOneUse())
     return {};
@@ -63,7 +63,7 @@ static ReadOp onlyRead(ComputeOp op) {
       batchOf(reader) != batchOf(op) || isMatrixProduct(reader) ||
       reader.getNumIndices() != op.getNumIndices() || !startsAtZero(reader))
     return {};
-  // Its indices, in whatever order.
+  // Its indices, in any order.
   llvm::SmallDenseSet<Value> seen;
   bool isInOrder = true;
   for (auto [number, index] : llvm::enumerate(read.getIndices())) {
@@ -74,7 +74,7 @@ static ReadOp onlyRead(ComputeOp op) {
       return {};
     isInOrder &= at.iterator == number;
   }
-  // What the reader never asks for need not be zero.
+  // Elements that the reader never reads need not be zero.
   if (op.hasCondition() &&
       (!isInOrder ||
        !follows(op.getCondition().front().getTerminator()->getOperand(0), op,
@@ -84,8 +84,8 @@ static ReadOp onlyRead(ComputeOp op) {
 }
 
 namespace {
-/// A read of an array with one axis, perhaps through views: at the place of an
-/// index of the reader, plus a number.
+/// A read of an array with one axis, perhaps through views, at an index of the
+/// reader plus a constant.
 struct PartRead {
   ReadOp read;
   int64_t ahead; // of the last index of the read
@@ -93,8 +93,8 @@ struct PartRead {
 };
 } // namespace
 
-/// Whether every use of `array`, of `op` or a view of it, is a read of
-/// consecutive places; finds these.
+/// Returns whether every use of `array`, the result of `op` or a view of it, is
+/// a read of consecutive places; collects these.
 static bool findParts(ComputeOp op, Value array,
                       SmallVectorImpl<PartRead> &parts) {
   ArrayRef<Attribute> shape =
@@ -133,15 +133,15 @@ static bool findParts(ComputeOp op, Value array,
   return true;
 }
 
-/// Whether evaluating a body takes no longer than reading its value.
+/// Returns whether evaluating a body is as cheap as reading its value.
 static bool isCheap(ComputeOp op) {
   return llvm::count_if(op.getBody().front().without_terminator(),
                         [](Operation &inner) { return !isa<ReadOp>(inner); }) <=
          1;
 }
 
-/// The reads of an op that are each of a part of it, as of the gates of a
-/// recurrence: no element of it is computed twice in them, or it is cheap.
+/// The reads of an op that each access a part of it, such as the gates of a
+/// recurrence: no element is computed twice in them, or it is cheap.
 static SmallVector<PartRead> readsOfParts(ComputeOp op) {
   SmallVector<PartRead> parts;
   if (op.getNumIndices() != 1 || op.hasCondition() ||
@@ -219,11 +219,11 @@ struct FuseElementwise
     for (auto program : getOperation().getOps<ProgramOp>()) {
       SmallVector<ComputeOp> ops;
       program.walk([&](ComputeOp op) { ops.push_back(op); });
-      // The gates of a step belong to the products that they read.
+      // The gates of a step stay with the products that they read.
       for (ComputeOp op : ops)
         if (isa<ProgramOp>(op->getParentOp()))
           mergeReads(op);
-      // In order: what an op reads is already in it when it goes on.
+      // In order: an op's inputs are already inlined when it is processed.
       for (ComputeOp op : ops)
         fuse(op);
     }

@@ -1,12 +1,12 @@
 //===- JoinSums.cpp - sums of the same functions become alike -------------===//
 //
-// Where two sums evaluate the same costly function at the same places, the one
-// that adds up more becomes a sum with the indices of the other, and the sum of
-// what that gives. `attn-share-loops` makes one loop of such neighbours, which
+// If two sums evaluate the same costly function at the same places, the one
+// with more terms is split: a sum with the indices of the other, and the sum of
+// its result. `attn-share-loops` then computes both in one loop, which
 // evaluates the function once.
 //
-// In a loop of the program nothing is done: what a step adds would be rows of
-// the loop.
+// Does nothing inside a program's loop: the partial sums of a step would be
+// rows of the loop.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,23 +24,24 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Evaluations of a function for each element of the array that is written and
-/// read to save them: fewer are not worth it.
+/// The number of saved function evaluations per element of the new array, below
+/// which splitting does not pay off.
 static constexpr int64_t leastShared = 4;
 
 //===----------------------------------------------------------------------===//
 // Which sums
 //===----------------------------------------------------------------------===//
 
-/// A sum that evaluates a function, once or many times for each element.
+/// A sum that evaluates a function, once or many times per element, and has no
+/// order yet: only derivatives are combined.
 static bool isCandidate(ComputeOp op, ProgramOp program) {
   if (op.getReducer() != Reducer::sum || !op.getElementType().isF64() ||
-      !hasCostlyFunction(op) ||
+      op.getOrderAttr() || !hasCostlyFunction(op) ||
       llvm::any_of(op.getExtents(), [&](Attribute extent) {
         return variesInside(extent, program);
       }))
     return false;
-  // A condition that finds a place by the others scatters what is added.
+  // A condition that determines a place from the others scatters its terms.
   bool findsPlaces = false;
   op.getCondition().walk([&](arith::CmpIOp compare) {
     findsPlaces |= compare.getPredicate() == arith::CmpIPredicate::eq;
@@ -48,7 +49,7 @@ static bool isCandidate(ComputeOp op, ProgramOp program) {
   return !findsPlaces;
 }
 
-/// Whether the sum runs over enough places, as far as that is known.
+/// Returns whether the sum has enough terms, as far as that is known.
 static bool sharesEnough(ComputeOp op) {
   int64_t count = 1;
   for (Attribute extent :
@@ -62,16 +63,16 @@ static bool sharesEnough(ComputeOp op) {
 }
 
 namespace {
-/// How two sums become alike: `split`, if it is one of them, has more to add
-/// up than the other.
+/// How two sums become alike: `split`, if it is one of them, has more terms
+/// than the other.
 struct Match {
   ComputeOp split;
-  /// For each index of `split` the one of the other sum.
+  /// For each index of `split`, that of the other sum.
   IndexMap places;
 };
 } // namespace
 
-/// Whether `b` adds up all that `a` does, and more.
+/// Returns whether `b` has all terms of `a`, and more.
 static bool addsMore(ComputeOp a, ComputeOp b, ArrayRef<unsigned> places) {
   for (auto [inB, inA] : llvm::enumerate(places))
     if (inA >= a.getNumParallel() && inB < b.getNumParallel())
@@ -87,7 +88,7 @@ static bool areAlike(ComputeOp a, ComputeOp b, ArrayRef<unsigned> places) {
          llvm::equal(places, llvm::seq<unsigned>(0, places.size()));
 }
 
-/// How `a` and `b` become alike, where `a` and `b` may be split.
+/// How `a` and `b` become alike, if splitting is allowed.
 static std::optional<Match> match(ComputeOp a, bool maySplitA, ComputeOp b) {
   for (const IndexMap &places : commonPlaces(a, b)) {
     if (!evaluateTogether(a, b, places))
@@ -109,7 +110,7 @@ static std::optional<Match> match(ComputeOp a, bool maySplitA, ComputeOp b) {
 // Consecutive sums
 //===----------------------------------------------------------------------===//
 
-/// Whether `op`, or anything inside it, takes an array of one of `sources`.
+/// Returns whether `op`, or an op inside it, uses an array from `sources`.
 static bool readsAny(Operation *op, llvm::function_ref<bool(Operation *)> is) {
   WalkResult walk = op->walk([&](Operation *inner) {
     return llvm::any_of(inner->getOperands(),
@@ -123,8 +124,8 @@ static bool readsAny(Operation *op, llvm::function_ref<bool(Operation *)> is) {
   return walk.wasInterrupted();
 }
 
-/// Moves `op`, which comes later, and `sums` together. False where what stands
-/// between them must stay there.
+/// Moves `op`, which comes later, next to `sums`. Returns false if an op in
+/// between must stay there.
 static bool moveTogether(ArrayRef<ComputeOp> sums, ComputeOp op) {
   Operation *last = sums.back();
   auto isSum = [&](Operation *source) {
@@ -153,7 +154,7 @@ static bool moveTogether(ArrayRef<ComputeOp> sums, ComputeOp op) {
 // Splitting
 //===----------------------------------------------------------------------===//
 
-/// Moves the ops of a region to another, whose indices are in another order.
+/// Moves the ops of a region to another one with a different index order.
 static void moveRegion(Region &from, Region &to, ArrayRef<unsigned> places) {
   if (from.empty())
     return;
@@ -182,7 +183,7 @@ static ComputeOp split(ComputeOp op, ArrayRef<unsigned> places, ComputeOp like,
   moveRegion(op.getCondition(), part.getCondition(), places);
   moveRegion(op.getBody(), part.getBody(), places);
 
-  // What is left: the indices that the part still has.
+  // The remaining indices of the part.
   SmallVector<unsigned> left;
   for (unsigned index = 0; index < places.size(); ++index)
     if (places[index] < numParallel)

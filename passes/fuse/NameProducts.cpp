@@ -1,8 +1,8 @@
 //===- NameProducts.cpp - which equations are matrix products -------------===//
 //
-// The one place that asks. What is multiplied at once is decided here as well:
-// the rows of a batch with weights, all rows of a sum over the examples, or an
-// example by itself. How a machine computes it is its own business.
+// The only place that marks matrix products. It also decides what is multiplied
+// at once: the rows of a batch with weights, all rows of a sum over the
+// examples, or one example. The back end decides how to compute it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// The two reads of a body that is their product and nothing else.
+/// The two reads whose product is the whole body.
 static bool findFactors(ComputeOp op, ReadOp (&factors)[2]) {
   auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
   if (!product)
@@ -35,8 +35,8 @@ static bool findFactors(ComputeOp op, ReadOp (&factors)[2]) {
 }
 
 namespace {
-/// Each axis of a read: an index of the op plus a number. `places` are those
-/// ahead of them that depend on no index of the op.
+/// Each axis of a read: an index of the op plus a number. `places` are the
+/// preceding axes that depend on no index of the op.
 struct Axes {
   SmallVector<AccessIndex, 1> places;
   SmallVector<unsigned> index;
@@ -69,8 +69,8 @@ static std::optional<Axes> axesOf(ReadOp read, ComputeOp op,
 // The rows of a batch
 //===----------------------------------------------------------------------===//
 
-/// Whether the axes before the last are the same whole indices, in order, of
-/// both arrays: their places are then consecutive rows.
+/// Returns whether the axes before the last are the same whole indices, in
+/// order, of both arrays: then their places are consecutive rows.
 static bool haveSameRows(ArrayRef<unsigned> a, ArrayRef<int64_t> offsets,
                          ArrayRef<unsigned> b) {
   return a.drop_back() == b.drop_back() &&
@@ -78,7 +78,7 @@ static bool haveSameRows(ArrayRef<unsigned> a, ArrayRef<int64_t> offsets,
 }
 
 /// first <= index < last, from the lower bound and the condition of the op.
-/// False when the condition says anything else.
+/// Returns false if the condition has other parts.
 static bool findRange(ComputeOp op, unsigned number, int64_t &first,
                       int64_t &last) {
   first = op.getLower()[number];
@@ -118,7 +118,8 @@ static bool findRange(ComputeOp op, unsigned number, int64_t &first,
 }
 
 namespace {
-/// Whether an index that depends on no index of an op stands inside an axis.
+/// Returns whether an index that depends on no index of an op stays inside an
+/// axis.
 struct PlaceCheck {
   AccessIndex index;
   Attribute extent;
@@ -133,7 +134,7 @@ private:
   bool isSame(const AccessIndex &other) const {
     return other.kind == index.kind && other.value == index.value;
   }
-  /// What follows from lhs + slack <= rhs.
+  /// The facts that follow from lhs + slack <= rhs.
   void addAtMost(const AccessIndex &lhs, const AccessIndex &rhs, int64_t slack);
 };
 } // namespace
@@ -190,14 +191,14 @@ void PlaceCheck::addCondition(Value part, ComputeOp op) {
   }
 }
 
-/// Whether the left side may be read at `places`: wherever the op computes
-/// anything they are inside, and where its rows lie can be said of each
-/// example by itself.
+/// Returns whether the left side may be read at `places`: they are inside
+/// wherever the op computes anything, and the row addresses depend only on the
+/// example.
 static bool mayStandAt(ArrayRef<AccessIndex> places, ComputeOp op, ReadOp left,
                        ReadOp right) {
   if (places.empty())
     return true;
-  // An inner loop goes on for examples whose own has ended.
+  // An inner loop continues for examples whose own has ended.
   Operation *parent = op->getParentOp();
   bool isOuterLoop =
       isa<ScanOp>(parent) && isa<ProgramOp>(parent->getParentOp());
@@ -230,7 +231,7 @@ static bool mayStandAt(ArrayRef<AccessIndex> places, ComputeOp op, ReadOp left,
 // Where rows lie
 //===----------------------------------------------------------------------===//
 
-/// The array whose memory `array` is, as far as views and appended rows tell.
+/// The array whose memory `array` shares, through views and appended rows.
 static Value memoryOf(Value array) {
   while (Operation *op = array.getDefiningOp()) {
     if (auto reshape = dyn_cast<ReshapeOp>(op))
@@ -248,9 +249,9 @@ static bool isPacked(Value array) {
   return !data || placeOfData(data) == DataPlace::packed;
 }
 
-/// The loop in which the rows of an array are numbered by the rank of their
-/// example among the longest; null: by the example. An array with lengths has
-/// a place for every example.
+/// The loop that numbers the rows of an array by the rank of their example
+/// among the longest; null: by the example. An array with lengths has a place
+/// for every example.
 static Operation *rankedBy(Value array) {
   array = memoryOf(array);
   if (!isPerExample(array) ||
@@ -266,8 +267,8 @@ static Operation *rankedBy(Value array) {
   return isRanked ? outermost : nullptr;
 }
 
-/// Whether the weights are there ahead of every loop, and the rows of the left
-/// side have the order of those of the result.
+/// Returns whether the weights exist before every loop, and the rows of the
+/// left side have the result's order.
 static bool canMultiplyRows(ComputeOp op, ReadOp left, ReadOp right,
                             ProductKind kind) {
   return isa<ProgramOp>(right.getArray().getParentBlock()->getParentOp()) &&
@@ -281,7 +282,7 @@ static bool canMultiplyRows(ComputeOp op, ReadOp left, ReadOp right,
 //===----------------------------------------------------------------------===//
 
 /// A length may be long.
-static bool isLarge(Attribute extent) {
+static bool mayBeLong(Attribute extent) {
   return numberOf(extent).value_or(leastExtent) >= leastExtent;
 }
 
@@ -374,8 +375,8 @@ static ProductAttr examplesOf(ComputeOp op, ReadOp left, ReadOp right,
 // Each example by itself
 //===----------------------------------------------------------------------===//
 
-/// The conjuncts of the condition of an op, when each of them compares two of
-/// its indices.
+/// The conjuncts of the condition of an op, if each of them compares two of its
+/// indices.
 static std::optional<SmallVector<Guard>> onlyGuards(ComputeOp op) {
   if (!op.hasCondition())
     return SmallVector<Guard>();
@@ -390,7 +391,7 @@ static std::optional<SmallVector<Guard>> onlyGuards(ComputeOp op) {
   return guards;
 }
 
-/// Narrows the band of `index` - `other` by a guard, if it is about these two.
+/// Narrows the band of `index` - `other` by a guard about these two.
 static bool narrow(Band &band, const Guard &guard, unsigned index,
                    unsigned other) {
   if (guard.lhs == index && guard.rhs == other) {
@@ -404,7 +405,7 @@ static bool narrow(Band &band, const Guard &guard, unsigned index,
   return false;
 }
 
-/// Whether what `read` reads is zero wherever `guard` does not hold.
+/// Returns whether the value of `read` is zero wherever `guard` does not hold.
 static bool isZeroOutside(ReadOp read, const Axes &axes, const Guard &guard) {
   auto source = read.getArray().getDefiningOp<ComputeOp>();
   const auto *lhs = llvm::find(axes.index, guard.lhs);
@@ -421,14 +422,14 @@ static bool isZeroOutside(ReadOp read, const Axes &axes, const Guard &guard) {
   });
 }
 
-/// Multiply-adds below which the loops of a step are as fast. A length counts
-/// as 64.
-static constexpr int64_t leastInLoop = 8192, usualLength = 64;
+/// The number of multiply-adds below which a step's loops are as fast. A length
+/// counts as 64.
+static constexpr int64_t leastInLoop = 8192, usualPlaces = 64;
 
 static int64_t sizeOf(ComputeOp op, ArrayRef<unsigned> indices) {
   int64_t size = 1;
   for (unsigned index : indices)
-    size *= std::min(numberOf(op.getExtents()[index]).value_or(usualLength),
+    size *= std::min(numberOf(op.getExtents()[index]).value_or(usualPlaces),
                      leastInLoop);
   return size;
 }
@@ -453,7 +454,7 @@ static ProductAttr exampleOf(ComputeOp op, ReadOp left, ReadOp right,
     if (a->has(index) && !b->has(index))
       row = index;
   if (!row || !llvm::all_of(ArrayRef{*row, column, term}, [&](unsigned index) {
-        return isLarge(op.getExtents()[index]);
+        return mayBeLong(op.getExtents()[index]);
       }))
     return {};
   if (isInLoop && sizeOf(op, {*row, column, term}) < leastInLoop)
@@ -475,7 +476,7 @@ static ProductAttr exampleOf(ComputeOp op, ReadOp left, ReadOp right,
                           terms);
 }
 
-/// A convolution, or an adjoint of one: whose rows lie wherever they are read.
+/// A convolution, or its adjoint: its rows are wherever they are read.
 static ProductAttr convolutionOf(ComputeOp op) {
   ProductAttr product = gatheredProduct(op);
   if (!product)
@@ -503,12 +504,19 @@ static bool mayBeOfExamples(ComputeOp op) {
          });
 }
 
+/// Returns whether the order of `op`, if it has one, is that of a matrix
+/// product.
+static bool mayBeProduct(ComputeOp op) {
+  OrderAttr order = op.getOrderAttr();
+  return !order || (order.isChain() && order.getFused());
+}
+
 namespace {
 struct NameProducts : fovea::attn::impl::NameProductsBase<NameProducts> {
   ProductAttr nameOf(ComputeOp op) {
     ReadOp factors[2];
     if (op.getReducer() != Reducer::sum || !op.getElementType().isF64() ||
-        op.getNumParallel() == 0)
+        op.getNumParallel() == 0 || !mayBeProduct(op))
       return {};
     if (!findFactors(op, factors))
       return convolutionOf(op);

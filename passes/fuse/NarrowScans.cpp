@@ -1,9 +1,9 @@
 //===- NarrowScans.cpp - recurrences keep what their readers need ---------===//
 //
-// Of a row that everybody reads at the same place of an axis only that place is
-// kept, and a row that follows from others that are there by a little
-// arithmetic is computed where it is read. What is then read by nobody is left
-// to attn-trim-scans.
+// If all readers of a row use the same place of an axis, only that place
+// is kept. A row that follows from other available rows by little
+// arithmetic is recomputed at its reads. attn-trim-scans then removes
+// unread rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,8 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Whether every user of an array reads it, always inside: `reads` are these.
+/// Returns whether every user of an array reads it inside its extents; collects
+/// the reads.
 static bool findReads(Value array, SmallVectorImpl<ReadOp> &reads) {
   for (Operation *user : array.getUsers()) {
     ReadOp read = plainRead(user, array);
@@ -42,7 +43,7 @@ static bool isCarried(ScanOp scan, Value row) {
 // Rows that are read at one place
 //===----------------------------------------------------------------------===//
 
-/// The place of `axis` at which all of `reads` stand.
+/// The place of `axis` at which all of `reads` are.
 static std::optional<int64_t> commonPlace(ArrayRef<ReadOp> reads,
                                           unsigned axis) {
   std::optional<int64_t> place;
@@ -88,7 +89,7 @@ struct Slice {
 };
 } // namespace
 
-/// Keeps of each row only what is read of it along one axis; the scan, if
+/// Keeps only the used place of each row along one axis; returns the scan, if
 /// there is such a row.
 static ScanOp slice(ScanOp scan) {
   SmallVector<Slice> slices;
@@ -137,7 +138,7 @@ static ScanOp slice(ScanOp scan) {
 // Rows that follow from others
 //===----------------------------------------------------------------------===//
 
-/// The stacked array whose rows are `row`, if somebody needs it.
+/// The stacked array with the rows `row`, if it is used.
 static std::optional<unsigned> neededOf(ScanOp scan, Value row) {
   for (unsigned i = 0; i < scan.getNumStacked(); ++i)
     if (scan.getStackedValue(i) == row && !scan.getStacked(i).use_empty())
@@ -145,8 +146,8 @@ static std::optional<unsigned> neededOf(ScanOp scan, Value row) {
   return std::nullopt;
 }
 
-/// Whether an array from outside of the scan is there for `reads` in any case:
-/// it is an input, or somebody else reads it as late.
+/// Returns whether an outside array is live at `reads` anyway: it is an input,
+/// or has another read as late.
 static bool isThereFor(Value array, ScanOp scan, ArrayRef<ReadOp> reads) {
   if (Operation *source = array.getDefiningOp();
       source && isa<ParamOp, DataOp>(source))
@@ -163,7 +164,8 @@ static bool isThereFor(Value array, ScanOp scan, ArrayRef<ReadOp> reads) {
   });
 }
 
-/// Whether a row is a little arithmetic on what is there where it is read.
+/// Returns whether a row is little arithmetic on values that are available at
+/// its reads.
 static bool follows(ComputeOp row, ScanOp scan, ArrayRef<ReadOp> reads) {
   if (row.getReducer() != Reducer::none || row.hasCondition() ||
       !row.getElementType().isF64() || !startsAtZero(row))
@@ -186,8 +188,8 @@ static bool follows(ComputeOp row, ScanOp scan, ArrayRef<ReadOp> reads) {
       }
     }
   }
-  // A sum would compute it for each of its terms, and is a matrix product only
-  // of arrays.
+  // A sum would recompute it for each of its terms, and only sums of arrays are
+  // matrix products.
   return llvm::all_of(reads, [](ReadOp read) {
     auto reader = read->getParentOfType<ComputeOp>();
     return reader && reader.getReducer() == Reducer::none &&
@@ -195,7 +197,7 @@ static bool follows(ComputeOp row, ScanOp scan, ArrayRef<ReadOp> reads) {
   });
 }
 
-/// What `row` has at the place of a read of its rows, instead of the read.
+/// The value of `row` at a read of its stacked array.
 static void computeAt(ReadOp read, ComputeOp row, ScanOp scan, int64_t axis) {
   OpBuilder builder(read);
   SmallVector<Value> at(read.getIndices());
@@ -225,7 +227,7 @@ static void computeAt(ReadOp read, ComputeOp row, ScanOp scan, int64_t axis) {
   read.erase();
 }
 
-/// From the last row to the first: what one follows from may follow itself.
+/// From the last row to the first: a source may itself be recomputed.
 static void computeRows(ScanOp scan) {
   for (Operation &op : llvm::reverse(scan.getBody().front())) {
     auto row = dyn_cast<ComputeOp>(op);

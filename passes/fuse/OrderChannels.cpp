@@ -1,10 +1,10 @@
 //===- OrderChannels.cpp - the channels of a convolution stand last -------===//
 //
-// A convolution is a matrix product whose one factor is gathered, run by run.
-// Here its indices get the order of rows, columns and terms, and the arrays
-// that it reads are turned until a run is their last axis, if they are not yet.
-// So are those of a product with weights whose rows or columns stand elsewhere.
-// Where an array was a turned one, it reads what that was made of.
+// A convolution is a matrix product with one gathered factor. Orders its
+// indices as rows, columns and terms, and transposes the arrays that it reads
+// until a run is their last axis. Does the same for products with weights whose
+// rows or columns are elsewhere. A transposed copy of an array is replaced by
+// its source.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// The axes of `array` in the order of those of the array that it is a turned
-/// copy of; nothing where it is none.
+/// The axes of `array` in the order of its source, if it is a transposed copy;
+/// nothing otherwise.
 static std::optional<SmallVector<unsigned>> turnedFrom(ComputeOp copy) {
   auto read = copy.getYielded().getDefiningOp<ReadOp>();
   if (copy.getReducer() != Reducer::none || copy.hasCondition() || !read ||
@@ -46,14 +46,14 @@ static std::optional<SmallVector<unsigned>> turnedFrom(ComputeOp copy) {
 }
 
 namespace {
-/// An array and the place of it that a read finds.
+/// An array and a place of it.
 struct Source {
   Value array;
   SmallVector<Value> indices;
 };
 
 struct OrderChannels : fovea::attn::impl::OrderChannelsBase<OrderChannels> {
-  /// array[.., axes[0], axes[1], ..], computed once for all who want it.
+  /// array[.., axes[0], axes[1], ..], computed once for all users.
   Value turn(Value array, ArrayRef<unsigned> axes);
   Source sourceOf(ReadOp read);
   void turnTo(Source &source, ArrayRef<Value> last);
@@ -64,7 +64,7 @@ struct OrderChannels : fovea::attn::impl::OrderChannelsBase<OrderChannels> {
 };
 } // namespace
 
-/// What `read` finds, of an array that is no turned copy.
+/// The place of `read` in an array that is not a transposed copy.
 Source OrderChannels::sourceOf(ReadOp read) {
   Source source = {read.getArray(), llvm::to_vector(read.getIndices())};
   while (auto copy = source.array.getDefiningOp<ComputeOp>()) {
@@ -89,8 +89,8 @@ Value OrderChannels::turn(Value array, ArrayRef<unsigned> axes) {
   return known = copy.getResult();
 }
 
-/// Turns the array of `source` so that its last axes are read at `last`, the
-/// others as they stand.
+/// Transposes the array of `source` so that its last axes are read at `last`,
+/// and the others keep their order.
 void OrderChannels::turnTo(Source &source, ArrayRef<Value> last) {
   SmallVector<unsigned> axes;
   for (auto [axis, index] : llvm::enumerate(source.indices))
@@ -121,7 +121,7 @@ void OrderChannels::order(ComputeOp op) {
   };
   turnTo(gathered, valuesOf(factors->run));
   if (factors->isOverExamples) {
-    // The terms may have the order in which they lie.
+    // The terms may keep their order in memory.
     llvm::sort(factors->terms, [&](unsigned a, unsigned b) {
       return llvm::find(plain.indices, op.getIndex(a)) <
              llvm::find(plain.indices, op.getIndex(b));
@@ -173,7 +173,7 @@ void OrderChannels::order(ComputeOp op) {
     cloneInto(op.getCondition(), sum.getCondition());
   cloneInto(op.getBody(), sum.getBody());
 
-  // Those who read the result know its axes in the order that they had.
+  // The readers of the result know its axes in their old order.
   Value result = sum.getResult();
   ArrayRef<unsigned> parallel = ArrayRef(order).take_front(numParallel);
   if (!llvm::is_sorted(parallel)) {
@@ -193,7 +193,7 @@ void OrderChannels::runOnOperation() {
     turned.clear();
     for (auto op : llvm::to_vector(program.getOps<ComputeOp>()))
       order(op);
-    // Turned copies that nobody reads any more.
+    // Unused transposed copies.
     SmallVector<ComputeOp> ops = llvm::to_vector(program.getOps<ComputeOp>());
     for (ComputeOp op : llvm::reverse(ops))
       if (op.getResult().use_empty() && turnedFrom(op))

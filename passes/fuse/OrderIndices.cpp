@@ -1,9 +1,9 @@
 //===- OrderIndices.cpp - equations in the order of what they read --------===//
 //
-// Neighbours of a result are computed side by side, and should read neighbours.
-// Where most of what an equation reads is stored in another order than that of
-// its own indices, it takes that order; those who read it follow. So what comes
-// out of a product stays as the product gives it, up to the next one.
+// Neighbours of a result are computed together, and should read neighbours. If
+// most inputs of an equation have another storage order than its indices, it
+// takes that order; its readers follow. So the result of a product keeps its
+// layout up to the next product.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,6 @@
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
 
-#include "mlir/IR/IRMapping.h"
-
 using namespace mlir;
 using namespace fovea::attn;
 
@@ -24,15 +22,15 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Below, vectors are not worth another order.
+/// Below this size, vectors do not justify another order.
 static constexpr int64_t leastNeighbours = 8;
 
 //===----------------------------------------------------------------------===//
 // What an equation reads
 //===----------------------------------------------------------------------===//
 
-/// Whether neighbours along index `index` of the equation are neighbours of the
-/// array that it reads, or the same element.
+/// Returns whether neighbours along index `index` of the equation are
+/// neighbours in the array that it reads, or the same element.
 static bool readsNeighbours(ReadOp read, unsigned index) {
   size_t last = read.getIndices().size();
   for (auto [axis, place] : llvm::enumerate(read.getIndices())) {
@@ -62,8 +60,8 @@ static std::optional<unsigned> axisToTurn(ReadOp read, unsigned index,
   return isPerExample(read.getArray()) ? std::nullopt : found;
 }
 
-/// The reads that are of no neighbours along index `index`, but for arrays that
-/// may be turned.
+/// The reads of non-neighbours along index `index`, except of arrays that may
+/// be transposed.
 static unsigned countStrides(ArrayRef<ReadOp> reads, unsigned index,
                              ComputeOp op) {
   return llvm::count_if(reads, [&](ReadOp read) {
@@ -75,8 +73,8 @@ static unsigned countStrides(ArrayRef<ReadOp> reads, unsigned index,
 // Orders
 //===----------------------------------------------------------------------===//
 
-/// Whether those who read `op` are as well off where index `last` of it is the
-/// last one. A product wants its terms there.
+/// Returns whether the readers of `op` lose nothing if index `last` is its
+/// last. A product needs its terms there.
 static bool suitsReaders(ComputeOp op, unsigned last) {
   bool isRead = false;
   for (Operation *user : op.getResult().getUsers()) {
@@ -95,8 +93,8 @@ static bool suitsReaders(ComputeOp op, unsigned last) {
   return isRead;
 }
 
-/// The index along which most of what `op` reads has neighbours; the last one
-/// where no other is better.
+/// The index along which most inputs of `op` have neighbours; the last one
+/// unless another is better.
 static unsigned bestLast(ComputeOp op, ArrayRef<ReadOp> reads) {
   unsigned own = op.getNumParallel() - 1, best = own;
   unsigned fewest = countStrides(reads, own, op);
@@ -113,8 +111,8 @@ static unsigned bestLast(ComputeOp op, ArrayRef<ReadOp> reads) {
   return best;
 }
 
-/// All indices, `last` last of the result's, which have the order in which the
-/// arrays with neighbours along it are read.
+/// All indices, with `last` as the last of the result; the others follow the
+/// arrays with neighbours along it.
 static SmallVector<unsigned> orderWith(unsigned last, ComputeOp op,
                                        ArrayRef<ReadOp> reads) {
   SmallVector<unsigned> order;
@@ -153,7 +151,7 @@ struct OrderIndices : fovea::attn::impl::OrderIndicesBase<OrderIndices> {
 };
 } // namespace
 
-/// Whether the indices of `op` may stand in another order.
+/// Returns whether the indices of `op` may be reordered.
 static bool mayOrder(ComputeOp op, ProgramOp program) {
   switch (op.getReducer()) {
   case Reducer::none:
@@ -172,7 +170,7 @@ static bool mayOrder(ComputeOp op, ProgramOp program) {
              [&](Attribute extent) { return variesInside(extent, program); });
 }
 
-/// Lets `read`, of an array that a batch has once, find axis `axis` last.
+/// Makes axis `axis` the last one for `read`, whose array a batch has once.
 void OrderIndices::turnFor(ReadOp read, unsigned axis) {
   SmallVector<unsigned> axes;
   for (unsigned other = 0; other < read.getIndices().size(); ++other)
@@ -211,20 +209,7 @@ void OrderIndices::order(ComputeOp op) {
         turnFor(read, *axis);
 
   OpBuilder builder(op);
-  ComputeOp ordered = makeOver(builder, op, order, op.getNumParallel(),
-                               op.getReducer(), op.hasCondition());
-  ordered->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  for (auto [from, to] :
-       llvm::zip_equal(op->getRegions(), ordered->getRegions())) {
-    if (from.empty())
-      continue;
-    IRMapping values;
-    for (auto [place, index] : llvm::enumerate(order))
-      values.map(from.getArgument(index), to.getArgument(place));
-    builder.setInsertionPointToEnd(&to.front());
-    for (Operation &inner : from.front())
-      builder.clone(inner, values);
-  }
+  ComputeOp ordered = reordered(builder, op, order);
   for (Operation *user :
        llvm::make_early_inc_range(op.getResult().getUsers())) {
     auto read = cast<ReadOp>(user);
@@ -242,7 +227,7 @@ void OrderIndices::runOnOperation() {
     return signalPassFailure();
   for (auto program : getOperation().getOps<ProgramOp>()) {
     turned.clear();
-    // In order: what an equation reads has its own order then.
+    // In order: an equation's inputs have their final order then.
     for (auto op : llvm::to_vector(program.getOps<ComputeOp>()))
       if (mayOrder(op, program))
         order(op);

@@ -1,10 +1,10 @@
 //===- OrderSums.cpp - in which order equations add up --------------------===//
 //
-// Floating-point numbers have another sum in another order, and a promise of
-// Fovea is that a result has the same bits on every machine. So the order is a
-// part of the equation, and stands in the IR ahead of anything that a machine
-// decides: which sums have partial results, and which are taken apart, so that
-// their terms can be computed where those of other equations are.
+// A floating-point sum depends on its order, and Fovea promises the same
+// bits on every machine. So the order is part of the equation, and is in
+// the IR before any machine decision: which sums have partial results, and
+// which are split, so that their terms can be computed with other
+// equations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Whether `op` reads rows, each at the place of its index.
+/// Returns whether `op` reads rows, each at the place of its index.
 static bool readsRows(ComputeOp op) {
   WalkResult walk = op.walk([&](ReadOp read) {
     if (read.getIndices().size() < 2)
@@ -34,8 +34,8 @@ static bool readsRows(ComputeOp op) {
   return walk.wasInterrupted();
 }
 
-/// Whether `op` is the sum over one length of an element of each row, which do
-/// not lie one beside the other: a log-likelihood.
+/// Returns whether `op` is the sum over one length of an element of each row,
+/// not stored contiguously: a log-likelihood.
 static bool hasScatteredTerms(ComputeOp op) {
   return isa<ProgramOp>(op->getParentOp()) && batchOf(op) == BatchKind::each &&
          op.getReducer() == Reducer::sum && op.getNumIndices() == 1 &&
@@ -61,8 +61,8 @@ static void nameTerms(ComputeOp op) {
   YieldOp::create(builder, op.getLoc(), value);
 }
 
-/// A sum over the examples of their products becomes the product that each of
-/// them has, and the sum of these.
+/// A sum over the examples of their products becomes the product of each of
+/// them, and the sum of these.
 static void nameExamples(ComputeOp op) {
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
@@ -95,9 +95,12 @@ struct OrderSums : fovea::attn::impl::OrderSumsBase<OrderSums> {
         nameExamples(op);
       if (hasScatteredTerms(op))
         nameTerms(op);
-      if (int partial = bestPartialIndex(op); partial >= 0 && !productOf(op))
-        op->setAttr(partialName,
-                    Builder(op.getContext()).getI64IntegerAttr(partial));
+      // Equations of the spec have had an order since they were written.
+      if (op.getReducer() == Reducer::none || op.getOrderAttr())
+        continue;
+      int64_t lanes = productOf(op) ? OrderAttr::chain : bestPartialIndex(op);
+      bool fused = op.getReducer() == Reducer::sum && isFused(op);
+      op.setOrderAttr(OrderAttr::get(op.getContext(), lanes, fused));
     }
   }
 };

@@ -1,9 +1,9 @@
 //===- PadWindows.cpp - convolutions read arrays that are long enough -----===//
 //
-// A sum over a window, sum[r](w[r] * (a[i+r-c] ?? 0)), asks at every term
-// whether the window stands inside of the array. The array is padded once
-// instead, and is as long as all windows. The result has the places of the
-// windows last, whose neighbours read neighbours.
+// A sum over a window, sum[r](w[r] * (a[i+r-c] ?? 0)), checks at every term
+// whether the window is inside the array. Instead, the array is padded once, to
+// the length of all windows. The result has the window places last, whose
+// neighbours read neighbours.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +14,7 @@
 #include "passes/batch/Batch.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "passes/analysis/Equations.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -23,7 +24,7 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Below, a padded array is not worth its place.
+/// Below this size, a padded array does not pay off.
 static constexpr int64_t leastTaps = 8;
 
 //===----------------------------------------------------------------------===//
@@ -31,7 +32,7 @@ static constexpr int64_t leastTaps = 8;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A read along a window: axis `axis` stands at along + sign * tap + offset.
+/// A read along a window: axis `axis` is at along + sign * tap + offset.
 struct Window {
   ReadOp read;
   unsigned axis, along, tap;
@@ -41,9 +42,9 @@ struct Window {
   int64_t first = 0;
   /// Conditions on the window, which become those of the padded array.
   SmallVector<arith::CmpIOp> bounds;
-  /// What else the condition says.
+  /// The rest of the condition.
   SmallVector<Value> others;
-  /// Other indices that the padded array has.
+  /// Other indices of the padded array.
   SmallVector<unsigned> free;
 };
 } // namespace
@@ -94,7 +95,7 @@ static bool findWindow(const LinearForm &sum, ComputeOp op, Window &window) {
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// The other factor is there wherever the window stands.
+/// The other factor exists wherever the window is.
 static bool isTotal(ReadOp read, ComputeOp op) {
   return read.getAlternatives().empty() && !read.getOtherwise() &&
          llvm::all_of(read.getIndices(), [&](Value index) {
@@ -105,7 +106,7 @@ static bool isTotal(ReadOp read, ComputeOp op) {
 }
 
 /// Sorts the conjuncts of the condition: those on the window, which bound it,
-/// and all others. False when there is something else about both indices.
+/// and all others. Returns false if another conjunct involves both indices.
 static bool sortCondition(ComputeOp op, Window &window) {
   if (!op.hasCondition())
     return true;
@@ -212,7 +213,7 @@ static std::optional<Window> match(ComputeOp op, ReadOp read, ReadOp other) {
 // Rewriting
 //===----------------------------------------------------------------------===//
 
-/// Clones what `value` is computed from inside of an op.
+/// Clones the ops that `value` depends on inside of an op.
 static Value cloneValue(OpBuilder &builder, Value value, ComputeOp op,
                         IRMapping &mapping) {
   Operation *source = value.getDefiningOp();
@@ -224,8 +225,8 @@ static Value cloneValue(OpBuilder &builder, Value value, ComputeOp op,
   return mapping.lookup(value);
 }
 
-/// padded[free.., j] = the element of the array at `first` + j, and zero, or
-/// the default, where there is none.
+/// padded[free.., j] = the element of the array at `first` + j, or zero, or the
+/// default, outside.
 static ComputeOp makePadded(ComputeOp op, Window &window) {
   OpBuilder builder(op);
   Location loc = window.read.getLoc();
@@ -286,7 +287,7 @@ static ComputeOp makePadded(ComputeOp op, Window &window) {
       cloneValue(builder, index, op, mapping);
   if (Value otherwise = read.getOtherwise())
     cloneValue(builder, otherwise, op, mapping);
-  // The same index may stand on several axes, but not that of the window.
+  // An index may appear on several axes, except the window's.
   Value index = at(to, window.first);
   auto copy = cast<ReadOp>(builder.clone(*read, mapping));
   copy.getIndicesMutable()[window.axis].assign(index);
@@ -317,6 +318,7 @@ static ComputeOp makeSum(ComputeOp op, Window &window, ComputeOp padded) {
       ComputeOp::create(builder, loc, op.getLabel().value_or(""), names,
                         extents, lower, op.getNumParallel(), Reducer::sum,
                         op.getElementType(), !window.others.empty());
+  sum.setOrderAttr(orderOver(op, order, op.getNumParallel()));
   sum->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   auto mapIndices = [&](Region &from, Region &to, IRMapping &mapping) {
     for (auto [place, index] : llvm::enumerate(order))

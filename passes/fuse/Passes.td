@@ -365,16 +365,15 @@ def OrderSums : Pass<"attn-order-sums", "::mlir::ModuleOp"> {
   let summary = "in which order equations add up";
   let description = [{
     * In: batched programs whose products are named.
-    * Out: the same programs, in which the order of every reduction follows from
-      the equation alone, so that all machines give the same bits. `attn.partial`
-      names the reduction index whose elements have 16 partial results: element i
-      belongs to number i mod 16, and in the end number i is combined with i + 8,
-      then with i + 4, i + 2, i + 1. Without it there is one chain. A sum over a
-      length of an element of each row, as a log-likelihood, becomes an equation that names its terms, and their sum; a sum over the
-      examples of products of theirs becomes the product of each, and their sum.
+    * Out: the same programs, in which every reduction has an order, also those
+      of derivatives. It follows from the equation alone, so that all machines
+      give the same bits. A sum over a length of an element of each row, as a
+      log-likelihood, becomes an equation that names its terms, and their sum; a
+      sum over the examples of products of theirs becomes the product of each,
+      and their sum.
     * After: all that changes equations, and `attn-name-products`.
-    * Not: products, whose elements are one chain each, and reductions along
-      whose result vectors serve better.
+    * Not: what has an order since `attn-order-equations`; products, whose
+      elements are one chain each.
 
     Example: the log-likelihood of a sentence.
 
@@ -384,7 +383,7 @@ def OrderSums : Pass<"attn-order-sums", "::mlir::ModuleOp"> {
     // becomes
 
     %0 = attn.compute (%t: "T") { %logp[%t, %word[%t]] } {attn.batch = "each"}
-    %p = attn.compute () sum (%t: "T") { %0[%t] } {attn.batch = "each", attn.partial = 0}
+    %p = attn.compute () sum (%t: "T") order(lanes %t) { %0[%t] } {attn.batch = "each"}
     ```
   }];
 }

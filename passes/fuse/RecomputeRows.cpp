@@ -1,8 +1,8 @@
 //===- RecomputeRows.cpp - large rows are computed where they are read ----===//
 //
-// A row of T x S x A that a little arithmetic gives, from what is kept anyway
-// or is small, costs more to write, keep and read than to compute again. Only
-// rows that one later scan reads, step by step.
+// If a T x S x A row follows by little arithmetic from kept or small arrays,
+// recomputing it is cheaper than writing, keeping and reading it. Applies only
+// to rows that one later scan reads, step by step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,8 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Terms of a sum, and costly functions, that an element may take again.
+/// The maximum number of sum terms, and of costly functions, that an element
+/// may recompute.
 static constexpr int64_t mostTerms = 16, mostFunctions = 2;
 
 //===----------------------------------------------------------------------===//
@@ -31,18 +32,18 @@ static constexpr int64_t mostTerms = 16, mostFunctions = 2;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A row that is computed again.
+/// A row to recompute.
 struct Row {
   unsigned stacked;
   ScanOp reader;
   SmallVector<ReadOp> reads;
-  /// The equations that give it, and what they read of the same step.
+  /// The equations that compute it, and their inputs from the same step.
   SmallVector<ComputeOp> equations;
   llvm::SetVector<Value> kept;
 };
 } // namespace
 
-/// The scan that alone reads an array, at its own step, and the reads.
+/// The only scan that reads an array, at its own step, and the reads.
 static ScanOp onlyReader(ScanOp scan, unsigned stacked,
                          SmallVectorImpl<ReadOp> &reads) {
   Value array = scan.getStacked(stacked);
@@ -63,7 +64,7 @@ static ScanOp onlyReader(ScanOp scan, unsigned stacked,
   return reader;
 }
 
-/// Whether an element of `op` is cheap to compute.
+/// Returns whether an element of `op` is cheap to compute.
 static bool isCheap(ComputeOp op, int64_t &numFunctions) {
   int64_t terms = 1;
   for (Attribute extent :
@@ -84,8 +85,8 @@ static bool hasLength(Value array) {
                       llvm::IsaPred<StringAttr>);
 }
 
-/// Finds what has to be computed again for `value`, a row of `scan` that is as
-/// large as any; false where it is too much.
+/// Collects what must be recomputed for `value`, a row of `scan` of maximum
+/// size; returns false if it is too much.
 static bool findEquations(ScanOp scan, Value value, Row &row,
                           int64_t &numFunctions) {
   auto op = value.getDefiningOp<ComputeOp>();
@@ -130,7 +131,7 @@ static std::optional<Row> findRow(ScanOp scan) {
 // Computing them again
 //===----------------------------------------------------------------------===//
 
-/// Reads the step of the array of all instead of the row.
+/// Reads the step of the full array instead of the row.
 static void readStep(ReadOp read, ScanOp scan, unsigned stacked, Value step) {
   OpBuilder builder(read);
   SmallVector<Value> at(read.getIndices());
@@ -154,8 +155,8 @@ static ScanOp computeAgain(ScanOp scan, Row row) {
   for (ReadOp read : row.reads)
     if (Operation *own = stands(read); own->isBeforeInBlock(first))
       first = own;
-  // Products stand apart, so that what is around them stays together, unless
-  // they need what is computed again.
+  // Products are placed separately, so that the ops around them stay together,
+  // unless they need a recomputed value.
   auto isOfKept = [&](ComputeOp op) {
     WalkResult walk = op.getBody().walk([&](ReadOp read) {
       return isInside(read.getArray(), scan) &&

@@ -13,7 +13,8 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Whether `a`, in the condition of `op`, and `b`, in its body, are the same.
+/// Returns whether `a`, in the condition of `op`, and `b`, in its body, are
+/// equal.
 static bool isSame(Value a, Value b, ComputeOp op) {
   auto first = dyn_cast<BlockArgument>(a), second = dyn_cast<BlockArgument>(b);
   if (first && second && first.getOwner() == &op.getCondition().front() &&
@@ -28,8 +29,8 @@ static bool isSame(Value a, Value b, ComputeOp op) {
               nullptr, OperationEquivalence::IgnoreLocations));
 }
 
-/// Whether all that `condition`, in the body of `op`, asks stands in the
-/// condition of `op` as well.
+/// Returns whether the condition of `op` implies `condition`, in its
+/// body.
 static bool isRepeated(Value condition, ComputeOp op) {
   if (!op.hasCondition())
     return false;
@@ -53,7 +54,7 @@ struct TakeBranches : fovea::attn::impl::TakeBranchesBase<TakeBranches> {
           branches.push_back({branch, op});
       });
     });
-    // Inner branches come first, so that none is moved before it is taken.
+    // Inner branches first, so that none is moved before it is processed.
     for (auto [branch, op] : branches) {
       Operation *yield = branch.thenYield();
       branch->getBlock()->getOperations().splice(

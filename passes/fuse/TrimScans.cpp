@@ -56,7 +56,8 @@ struct TrimScans : fovea::attn::impl::TrimScansBase<TrimScans> {
     SmallVector<ScanOp> scans;
     for (auto program : getOperation().getOps<ProgramOp>())
       program.walk([&](ScanOp op) { scans.push_back(op); });
-    // From the last to the first: what a later one no longer reads is not kept.
+    // From the last to the first: rows that a later scan no longer reads are
+    // not kept.
     for (ScanOp op : llvm::reverse(scans))
       trim(op);
   }

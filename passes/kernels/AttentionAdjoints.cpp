@@ -1,8 +1,8 @@
 //===- AttentionAdjoints.cpp - the adjoints of an attention ---------------===//
 //
-// Finds a softmax over keys, the products that it follows from, and all that
-// reads it: sums over keys, sums over queries, and what is computed of each
-// pair.
+// Finds a softmax over keys, the products that it depends on, and all
+// its readers: sums over keys, sums over queries, and equations over
+// pairs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +41,8 @@ std::optional<Numbers> AttentionAdjoints::numbersOf(ComputeOp op) {
   return isGood ? std::optional(numbers) : std::nullopt;
 }
 
-/// The axes of an array that `reader` reads at its own indices, by the numbers
-/// of these; nothing where they are not all numbered.
+/// The axes of an array that `reader` reads at its own indices, as index
+/// numbers; nothing if another index occurs.
 static std::optional<Numbers> axesOf(ReadOp read, ComputeOp reader,
                                      const Numbers &numbers) {
   Numbers axes;
@@ -56,7 +56,7 @@ static std::optional<Numbers> axesOf(ReadOp read, ComputeOp reader,
   return axes.size() == numbers.size() ? std::optional(axes) : std::nullopt;
 }
 
-/// The equation of the same block that gives what `user` reads plainly.
+/// The equation of the same block whose result `user` reads plainly.
 static std::pair<ReadOp, ComputeOp> sourceOf(Operation *user, Value array,
                                              ComputeOp reader) {
   auto source = array.getDefiningOp<ComputeOp>();
@@ -67,8 +67,8 @@ static std::pair<ReadOp, ComputeOp> sourceOf(Operation *user, Value array,
   return {read, source};
 }
 
-/// The products of queries and keys that the weights follow from, and what
-/// stands between.
+/// The products of queries and keys that the weights depend on, and the ops
+/// between.
 bool AttentionAdjoints::findScores() {
   llvm::MapVector<Operation *, Numbers> found;
   Numbers own;
@@ -106,7 +106,7 @@ bool AttentionAdjoints::findScores() {
   if (!isGood || !query)
     return false;
   row = unsigned(*query);
-  // Of what no product leads to, nothing is computed again.
+  // Values that depend on no product are not recomputed.
   auto inOrder = found.takeVector();
   llvm::sort(inOrder, [](const auto &a, const auto &b) {
     return a.first->isBeforeInBlock(b.first);
@@ -140,7 +140,7 @@ void AttentionAdjoints::takeProducts(ComputeOp reader, const Numbers &numbers) {
   });
 }
 
-/// Takes in an equation that reads pairs. False if it is none that tiles give.
+/// Adds an equation that reads pairs. Returns false if tiles cannot compute it.
 bool AttentionAdjoints::take(ComputeOp reader) {
   if (pairs.contains(reader) || llvm::is_contained(reads, reader) ||
       llvm::is_contained(byQueries, reader) ||
@@ -188,7 +188,8 @@ bool AttentionAdjoints::takeReaders(ComputeOp pair) {
   });
 }
 
-/// Whether the condition of `op` holds wherever that of the weights does.
+/// Returns whether the condition of `op` holds wherever that of the weights
+/// does.
 bool AttentionAdjoints::isImplied(ComputeOp op, const Numbers &numbers) const {
   if (!op.hasCondition())
     return true;
@@ -212,9 +213,9 @@ std::pair<ReadOp, ReadOp> fovea::attn::factorsOf(ComputeOp op) {
           product.getRhs().getDefiningOp<ReadOp>()};
 }
 
-/// Whether `sum` is sum[u](w[t,u] * d[t,u]), where d[t,u] is a product of rows
-/// and those values that weights read: then it is the product of the rows and
-/// of what is read.
+/// Returns whether `sum` is sum[u](w[t,u] * d[t,u]), where d[t,u] is a product
+/// of rows and the values that weights read: then it is the product of the rows
+/// and of the weighted sums.
 bool AttentionAdjoints::isProductOfRead(ComputeOp sum) {
   auto [left, right] = factorsOf(sum);
   if (!left || !right)
@@ -246,7 +247,7 @@ bool AttentionAdjoints::isProductOfRead(ComputeOp sum) {
   return true;
 }
 
-/// After what both kernels read, and before all that reads what they give.
+/// After the inputs of both kernels, and before all readers of their results.
 bool AttentionAdjoints::findPlace() {
   auto isOwn = [&](Operation *op) {
     return isBackward(op) || llvm::is_contained(byQueries, op) ||
@@ -288,7 +289,7 @@ bool AttentionAdjoints::find() {
   for (size_t i = 0; i < pairs.size(); ++i)
     if (!takeReaders(cast<ComputeOp>(pairs.begin()[i].first)))
       return false;
-  // A sum over the keys of what is no weight is one of both passes.
+  // A sum over the keys of pairs other than weights belongs to both passes.
   if (byKeys.empty() || reads.size() != 1 ||
       !isImplied(reads.front(), *numbersOf(reads.front())))
     return false;
@@ -307,7 +308,8 @@ bool AttentionAdjoints::find() {
   return findPlace();
 }
 
-/// Whether pairs are zero where the weights are, because these are a factor.
+/// Returns whether pairs are zero where the weights are, because these are a
+/// factor.
 bool AttentionAdjoints::vanishes(ComputeOp op) {
   llvm::SmallDenseSet<Operation *> factors;
   auto isZero = [&](Value array) {
@@ -335,7 +337,7 @@ bool AttentionAdjoints::vanishes(ComputeOp op) {
   return isZero(op.getResult());
 }
 
-/// The pairs that products follow from, in order.
+/// The pairs that products depend on, in order.
 SmallVector<Operation *>
 AttentionAdjoints::neededBy(ArrayRef<ComputeOp> products) const {
   llvm::SetVector<Operation *> needed;

@@ -1,6 +1,6 @@
 //===- AttentionAdjoints.h - the adjoints of an attention -------*- C++ -*-===//
 //
-// What AttentionAdjoints.cpp finds and SplitAdjoints.cpp changes.
+// The analysis of AttentionAdjoints.cpp and the input of SplitAdjoints.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,11 +11,12 @@
 
 namespace fovea::attn {
 
-/// Which index of the weights each index of an equation is; -1: none of them.
+/// The index of the weights that each index of an equation corresponds to; -1:
+/// none of them.
 using Numbers = llvm::SmallVector<int>;
 
-/// A softmax over the keys of each query, what it is computed of, and all that
-/// reads it. Indices are those of the weights.
+/// A softmax over the keys of each query, its inputs, and all its readers.
+/// Indices are those of the weights.
 class AttentionAdjoints {
 public:
   explicit AttentionAdjoints(ComputeOp weights) : weights(weights) {}
@@ -55,12 +56,12 @@ private:
 
   ComputeOp weights;
   unsigned row = 0, column = 0;
-  /// Arrays of pairs, and the index that each of their axes is.
+  /// Arrays of pairs, and the index of each of their axes.
   llvm::MapVector<mlir::Operation *, Numbers> pairs;
   llvm::DenseSet<mlir::Operation *> forward;
   /// Sums over the keys, of weights and of other pairs; sums over the queries.
   llvm::SmallVector<ComputeOp> reads, byQueries, byKeys;
-  /// What the adjoint of the softmax takes off.
+  /// The subtrahend in the adjoint of the softmax.
   llvm::SmallVector<ComputeOp> taken;
   ComputeOp score, sums;
   mlir::Operation *place = nullptr; // after all that both kernels read

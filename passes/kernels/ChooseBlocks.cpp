@@ -1,9 +1,9 @@
 //===- ChooseBlocks.cpp - the threads of a block --------------------------===//
 //
 // A block of a GPU computes several units of a launch at a time. Sums over the
-// rows of a batch, as gradients of biases and scales, are few and long: with
-// smaller blocks more processors have some. A unit is done by the same group of
-// threads in any block, so this changes no bits.
+// rows of a batch, such as gradients of biases and scales, are few and long:
+// with smaller blocks more processors get one. The same group of threads
+// computes a unit in any block, so this changes no bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ struct ChooseBlocks : fovea::attn::impl::ChooseBlocksBase<ChooseBlocks> {
   void runOnOperation() override {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
-    // Where products are packed, threads are those of a CPU.
+    // A machine that packs products has the threads of a CPU.
     if (packsProducts(getOperation()))
       return;
     for (auto op : getOperation().getOps<ComputeOp>())

@@ -1,8 +1,8 @@
 //===- ChoosePrecision.cpp - products whose factors are rounded -----------===//
 //
-// Decides which matrix products have their factors rounded, where a program
-// says that its machine may. It follows from the equation alone, never from
-// the batch.
+// Decides which matrix products round their factors, if a program allows its
+// machine to do so. The decision depends only on the equation, never on the
+// batch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,11 +19,11 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// What an instruction multiplies at once.
+/// The size of one MMA instruction.
 static constexpr int64_t termsAtOnce = 16, columnsAtOnce = 8, rowsAtOnce = 8;
 
-/// Whether there are so many places; of lengths that is not known, and they
-/// count as many.
+/// Returns whether there are that many places; lengths are unknown, and count
+/// as many.
 static bool hasMany(ComputeOp op, ArrayRef<unsigned> indices, int64_t least) {
   int64_t places = 1;
   for (unsigned index : indices) {

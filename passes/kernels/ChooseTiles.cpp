@@ -1,9 +1,9 @@
 //===- ChooseTiles.cpp - the tiles of products ----------------------------===//
 //
 // A GPU computes a matrix product tile by tile, each on one of its processors.
-// A large tile reads less for what it does; but a product of few rows has few
-// of them, and most processors would have none. Each element is one chain of
-// terms in any tile, so tiles change no bits.
+// A large tile reads less per operation, but a product of few rows has few
+// tiles, and most processors would be idle. Each element is one chain of terms
+// in any tile, so tiles change no bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,11 +24,11 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// The sides of a medium tile, and the examples of a batch that is not known
-/// yet.
+/// The side of a medium tile, and the assumed number of examples in a
+/// batch.
 static constexpr int64_t mediumSide = 64, examples = 64;
 
-/// The rows of a product, where they do not grow with the lengths of examples.
+/// The rows of a product, if they do not grow with the lengths of examples.
 static std::optional<int64_t> rowsOf(ComputeOp op, const RowsProduct &product) {
   if (!product.isByRows())
     return product.count;
@@ -46,9 +46,9 @@ static int64_t count(int64_t side, int64_t rows, int64_t columns) {
   return llvm::divideCeil(rows, side) * llvm::divideCeil(columns, side);
 }
 
-/// Of factors that are rounded. A wide tile reads less for what it does, and
-/// there are half as many. Of as many rows as there are words, columns alone
-/// say whether there are enough.
+/// For rounded factors. A wide tile reads less per operation, but there are
+/// half as many. With a row per word, only the columns decide whether there are
+/// enough.
 static Tiles roundedTilesFor(ComputeOp op, MachineAttr machine) {
   constexpr int64_t leastColumns = 2048;
   std::optional<RowsProduct> product = rowsProductOf(op);
@@ -69,7 +69,7 @@ static Tiles roundedTilesFor(ComputeOp op, MachineAttr machine) {
 static Tiles tilesFor(ComputeOp op) {
   std::optional<RowsProduct> product = rowsProductOf(op);
   bool isInLoop = op->getParentOfType<ScanOp>() != nullptr;
-  // Of each example: those of a step are few.
+  // For each example: a step has few.
   if (!product)
     return isInLoop ? Tiles::small : Tiles::medium;
   int64_t columns = product->columns();
@@ -78,7 +78,7 @@ static Tiles tilesFor(ComputeOp op) {
     return isInLoop ? Tiles::medium : Tiles::any;
   if (count(mediumSide, *rows, columns) < leastTiles)
     return Tiles::small;
-  // What a tile has beyond the last row or column is work for nothing.
+  // The part of a tile beyond the last row or column is wasted work.
   return *rows >= largeSide && columns >= largeSide &&
                  count(largeSide, *rows, columns) >= leastLargeTiles
              ? Tiles::large
@@ -90,12 +90,12 @@ struct ChooseTiles : fovea::attn::impl::ChooseTilesBase<ChooseTiles> {
   void runOnOperation() override {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
-    // Where products are packed, tiles are those of the packed panels.
+    // A machine that packs products uses the tiles of packed panels.
     if (packsProducts(getOperation()))
       return;
     MachineAttr machine = MachineAttr::of(getOperation());
     getOperation().walk([&](ComputeOp op) {
-      // In a kernel of several equations tiles are the kernel's.
+      // A kernel of several equations has its own tiles.
       if (!productOf(op) || op->getParentOfType<KernelOp>())
         return;
       Tiles tiles =

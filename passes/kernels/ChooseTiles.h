@@ -8,12 +8,12 @@
 namespace fovea::attn {
 
 /// With fewer medium tiles than this, small ones are better: a device has about
-/// twice as many processors, but small tiles read more for what they do.
+/// twice as many processors, but small tiles read more per operation.
 constexpr int64_t leastTiles = 64;
 /// The rows and columns of a small tile.
 constexpr int64_t smallRows = 16, smallColumns = 32;
-/// The rows and columns of a large tile, and with fewer of them than this
-/// medium ones are better: these are four times as many.
+/// The rows and columns of a large tile, and the number of large tiles below
+/// which medium ones are better: there are four times as many.
 constexpr int64_t largeSide = 128, leastLargeTiles = 128;
 
 } // namespace fovea::attn

@@ -1,8 +1,8 @@
 //===- DivideWork.cpp - the work of a launch that may be done apart -------===//
 //
-// What every op that is launched consists of: examples, rows of all examples,
-// parts of what a batch has once, or one piece of work. It follows from the
-// equation alone, never from the machine or from the number of threads.
+// Determines the work units of every launched op: examples, rows of all
+// examples, parts of a batch-wide array, or a single unit. Depends only on the
+// equation, never on the machine or the number of threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ std::optional<Units> fovea::attn::unitsOf(Operation *op) {
 
 /// Of an equation that a batch has once.
 static Units unitsOfBatch(ComputeOp op) {
-  // The sum adds its terms where they belong: only columns are apart.
+  // The sum adds its terms at computed places: only columns are independent.
   if (op.getNumParallel() == 1 || scatteredBy(op))
     return Units::ranges;
   return op.getNumParallel() == 0 ? Units::once : Units::places;
@@ -54,37 +54,64 @@ static Units unitsOfExamples(ComputeOp op, ProgramOp program) {
   return isLong ? Units::rows : Units::examples;
 }
 
-namespace {
-struct DivideWork : fovea::attn::impl::DivideWorkBase<DivideWork> {
-  Units unitsFor(Operation &op, bool isInLoop) {
-    auto compute = dyn_cast<ComputeOp>(op);
-    if (auto kernel = dyn_cast<KernelOp>(op)) {
-      SmallVector<ComputeOp> members = kernel.getMembers();
-      if (members.empty())
-        return Units::once;
-      // Sums of one loop have the same indices.
-      compute = members.front();
-    }
-    BatchKind kind = batchOf(compute ? compute : &op);
-    if (kind != BatchKind::each)
-      return compute ? unitsOfBatch(compute) : Units::once;
-    return compute && !isInLoop ? unitsOfExamples(compute, getOperation())
-                                : Units::examples;
+/// Of an op of a program, or of a scan's body.
+static Units unitsFor(Operation &op, ProgramOp program) {
+  auto compute = dyn_cast<ComputeOp>(op);
+  if (auto kernel = dyn_cast<KernelOp>(op)) {
+    SmallVector<ComputeOp> members = kernel.getMembers();
+    if (members.empty())
+      return Units::once;
+    // Sums of one loop have the same indices.
+    compute = members.front();
   }
+  BatchKind kind = batchOf(compute ? compute : &op);
+  if (kind != BatchKind::each)
+    return compute ? unitsOfBatch(compute) : Units::once;
+  bool isInLoop = isa<ScanOp>(op.getParentOp());
+  return compute && !isInLoop ? unitsOfExamples(compute, program)
+                              : Units::examples;
+}
 
-  void divide(Block &block) {
-    bool isInLoop = isa<ScanOp>(block.getParentOp());
+/// Calls `visit` with every op that has units.
+static void forEachLaunch(ProgramOp program,
+                          llvm::function_ref<void(Operation &)> visit) {
+  auto visitAll = [&](Block &block) {
     for (Operation &op : block)
       if (hasUnits(op))
-        op.setAttr(unitsName,
-                   UnitsAttr::get(&getContext(), unitsFor(op, isInLoop)));
-  }
+        visit(op);
+  };
+  visitAll(program.getBody().front());
+  program.walk([&](ScanOp scan) { visitAll(scan.getBody().front()); });
+}
 
+LogicalResult fovea::attn::verifyUnits(ProgramOp program) {
+  bool isGood = true;
+  forEachLaunch(program, [&](Operation &op) {
+    if (!isGood)
+      return;
+    std::optional<Units> units = unitsOf(&op);
+    Units expected = unitsFor(op, program);
+    isGood = units == expected;
+    if (!units)
+      op.emitOpError() << "does not define its units after phase 'kernels'";
+    else if (!isGood)
+      op.emitOpError() << "has the units '" << stringifyUnits(*units)
+                       << "', but its work divides into '"
+                       << stringifyUnits(expected) << "'";
+  });
+  return success(isGood);
+}
+
+namespace {
+struct DivideWork : fovea::attn::impl::DivideWorkBase<DivideWork> {
   void runOnOperation() override {
-    if (failed(verifyBatched(getOperation())))
+    ProgramOp program = getOperation();
+    if (failed(verifyBatched(program)))
       return signalPassFailure();
-    divide(getOperation().getBody().front());
-    getOperation().walk([&](ScanOp scan) { divide(scan.getBody().front()); });
+    forEachLaunch(program, [&](Operation &op) {
+      op.setAttr(unitsName,
+                 UnitsAttr::get(&getContext(), unitsFor(op, program)));
+    });
   }
 };
 } // namespace

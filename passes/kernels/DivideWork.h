@@ -7,12 +7,17 @@
 
 namespace fovea::attn {
 
-/// Whether an op is launched in units that `attn-divide-work` names: all but
-/// matrix products, whose units follow from the tiles of a machine, and loops.
+/// Returns whether `attn-divide-work` sets the units of an op: all launches
+/// except matrix products, whose units follow from the tiles of a machine, and
+/// loops.
 bool hasUnits(mlir::Operation &op);
 
 /// The units of an op; nothing before the phase `kernels`.
 std::optional<Units> unitsOf(mlir::Operation *op);
+
+/// Checks that every launch has the units that follow from its equation. Emits
+/// an error otherwise.
+mlir::LogicalResult verifyUnits(ProgramOp program);
 
 } // namespace fovea::attn
 

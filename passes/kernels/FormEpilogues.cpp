@@ -1,9 +1,9 @@
 //===- FormEpilogues.cpp - equations after products, column by column -----===//
 //
 // The gates of a recurrent network, and their adjoints, read sums of products
-// with weights at their own place. A thread then computes its columns of the
-// products and, after them, its columns of these equations: the sums are never
-// in memory that threads share, and no thread waits in between.
+// with weights at their own place. A thread computes its columns of the
+// products and then its columns of these equations. So the sums never reach
+// shared memory, and no thread waits in between.
 //
 // A product may have several parts of the same width, one per gate.
 //
@@ -28,8 +28,8 @@ namespace fovea::attn {
 namespace {
 struct Epilogue {
   SmallVector<Operation *> products, views;
-  /// Equations of one width. They read a product, and what others of them
-  /// give, at their own place only.
+  /// Equations of one width. They read a product, and results of each other,
+  /// only at their own place.
   SmallVector<Operation *> members;
 
   SmallVector<Operation *> ops() const {
@@ -58,10 +58,10 @@ private:
   int64_t lanes;
   Epilogue found;
   int64_t width = 0; // a multiple of a vector
-  /// Products, and those that wait for a member that reads them, with their
-  /// parts; 0: not known yet.
+  /// Products, and those without a reading member yet, with their parts; 0: not
+  /// known yet.
   llvm::MapVector<Value, int64_t> products;
-  /// What members give, and what comes after them.
+  /// The results of members, and the ops after them.
   llvm::SetVector<Operation *> members, after;
 };
 
@@ -81,8 +81,8 @@ static bool isProductOfColumns(ComputeOp op) {
           !left.getDefiningOp<DataOp>());
 }
 
-/// Whether `read` is of a product at the place of the only index of `op`; finds
-/// how many parts the product has.
+/// Returns whether `read` reads a product at the only index of `op`; determines
+/// the number of the product's parts.
 bool Gatherer::readsAtOwnPlace(ReadOp read, ComputeOp op, int64_t &parts) {
   int64_t own = cast<IntegerAttr>(op.getExtents()[0]).getInt();
   ArrayRef<Attribute> shape = read.getArrayType().getShape().getValue();
@@ -99,7 +99,8 @@ bool Gatherer::readsAtOwnPlace(ReadOp read, ComputeOp op, int64_t &parts) {
   return size % own == 0 && offset % own == 0 && offset >= 0 && offset < size;
 }
 
-/// Whether `op` can be computed column by column after what is there.
+/// Returns whether `op` can be computed column by column after the existing
+/// members.
 bool Gatherer::isMember(ComputeOp op) {
   if (batchOf(op) != BatchKind::each || op.getNumIndices() != 1 ||
       op.getNumParallel() != 1 || op.getReducer() != Reducer::none ||
@@ -136,15 +137,15 @@ bool Gatherer::isMember(ComputeOp op) {
   return true;
 }
 
-/// Ops that give the same wherever they stand.
+/// Ops that may move freely.
 static bool isPure(Operation &op) {
   return isa<LengthOp, StepOp, ParamOp, DataOp, OutputOp, ReshapeOp, ConcatOp>(
              op) ||
          op.getDialect()->getNamespace() == "arith";
 }
 
-/// Takes the op in, or leaves it where it is, or for later. False where nothing
-/// may be moved past it.
+/// Adds the op, leaves it in place, or defers it. Returns false if nothing may
+/// be moved past it.
 bool Gatherer::visit(Operation &op) {
   auto compute = dyn_cast<ComputeOp>(op);
   if (!compute && !isPure(op))
@@ -186,7 +187,7 @@ static void addViews(Value array, SmallVector<Operation *> &views) {
     }
 }
 
-/// Everything next to the last member, then what needs it.
+/// Moves everything next to the last member, then its users.
 void Gatherer::move() {
   Operation *last = members.back();
   SmallVector<Operation *> later;
@@ -208,7 +209,7 @@ std::optional<Epilogue> Gatherer::gather(ComputeOp seed) {
     if (!visit(*op))
       break;
   for (auto [array, parts] : products) {
-    // The sums of a product that anybody else reads have to be in memory.
+    // Sums of a product with another reader must be in memory.
     if (parts == 0 || !isReadByMembers(array)) {
       if (array == seed.getResult())
         return std::nullopt;
@@ -234,7 +235,7 @@ struct FormEpilogues : fovea::attn::impl::FormEpiloguesBase<FormEpilogues> {
     SmallVector<ComputeOp> seeds;
     getOperation().walk([&](ComputeOp op) { seeds.push_back(op); });
     for (ComputeOp seed : seeds)
-      // Not in a kernel, and in none that was made meanwhile.
+      // Not in a kernel, nor in one formed meanwhile.
       if (isa<ProgramOp, ScanOp>(seed->getParentOp()))
         if (std::optional<Epilogue> epilogue = Gatherer(lanes).gather(seed))
           makeKernel(Schedule::columns, epilogue->ops());

@@ -1,8 +1,8 @@
 //===- FormRows.cpp - equations of a step, example by example -------------===//
 //
-// In a loop, consecutive equations of an example are one kernel: the row of an
-// example goes from one to the next in the nearest cache, and a step launches
-// once. A matrix product needs all of what it reads, and stands between two
+// In a loop, consecutive equations of an example become one kernel: the row of
+// an example stays in the nearest cache from one to the next, and a step needs
+// one launch. A matrix product needs its complete input, so it separates two
 // such kernels.
 //
 //===----------------------------------------------------------------------===//
@@ -47,7 +47,7 @@ SmallVector<RunOfRows> fovea::attn::runsOfRows(Block &body) {
   return runs;
 }
 
-/// Leaves views that no member reads out of a run: they come after it.
+/// Takes views that no member reads out of the run, and moves them after it.
 static void dropViews(RunOfRows &run) {
   auto isMember = [&](Operation *user) {
     return llvm::any_of(run,

@@ -7,8 +7,9 @@
 
 namespace fovea::attn {
 
-/// Equations of a loop's body that nothing which costs a launch stands between,
-/// with the views of what they give, in order: several equations each time.
+/// Returns the runs of equations in a loop's body without a launch between
+/// them, with the views of their results, in order; each run has several
+/// equations.
 using RunOfRows = llvm::SmallVector<mlir::Operation *>;
 llvm::SmallVector<RunOfRows> runsOfRows(mlir::Block &body);
 

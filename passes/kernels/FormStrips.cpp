@@ -1,17 +1,17 @@
 //===- FormStrips.cpp - equations computed a strip of rows at a time ------===//
 //
-// The scores of attention, their softmax, what it reads, and the adjoints of
-// these are arrays of pairs: for each row, a query, as many elements as there
-// are keys. Where only equations over the same rows read such an array, they
-// are computed together, some rows after the others, and no more than a strip
-// of it is ever in memory: T x S elements become S.
+// The scores of attention, their softmax, the weighted sums, and the adjoints
+// of these are arrays of pairs: each row, a query, has as many elements as
+// there are keys. If only equations over the same rows read such an array, they
+// are fused over row blocks, and only a strip is ever in memory: T x S elements
+// become S.
 //
-// The same holds after a product with weights, such as that of a vocabulary:
-// its rows are those of a batch.
+// The same holds after a product with weights, such as the output layer's: its
+// rows are those of a batch.
 //
 // The idea is that of FlashAttention (Dao et al., 2022, section 3.1) for any
-// score and any equations between the products: a strip has its rows whole, so
-// that no softmax has to be put together.
+// score and any equations between the products: a strip has whole rows, so no
+// softmax has to be combined.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,16 +32,17 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Where strips lie on the chip, rows of more numbers are none: too few of them
-/// fit, and arrays of rows are small beside arrays of pairs.
+/// With strips on the chip, longer rows of constant size are excluded: too few
+/// of them fit, and such arrays are small beside arrays of pairs.
 static constexpr int64_t mostColumnsOnChip = 128;
 
 namespace {
 struct Member {
   ComputeOp op;
-  /// Its indices that stand for the shared ones: those outside, then the row.
+  /// Its indices that correspond to the shared ones: those outside, then the
+  /// row.
   SmallVector<unsigned> shared;
-  /// Whether it adds up over the rows; otherwise it gives them.
+  /// Whether it sums over the rows; otherwise it has them.
   bool sumsRows = false;
   /// Whether it stays the product that it is.
   bool isProduct = true;
@@ -49,7 +50,7 @@ struct Member {
 
 struct Group {
   /// Whether the first member is a product with weights: the rows are then
-  /// those of all examples, and nothing is outside of them.
+  /// those of all examples, without outer indices.
   bool hasWeights = false;
   SmallVector<Attribute> outer; // the extents outside of the rows
   Attribute rows;
@@ -58,17 +59,17 @@ struct Group {
 } // namespace
 
 namespace {
-/// Which shared index each axis of an array is; -1: none.
+/// The shared index of each axis of an array; -1: none.
 using Axes = SmallVector<int>;
 
-/// Grows one group from a product or a score that gives an array of pairs.
+/// Grows one group from a product or a score that yields an array of pairs.
 class Gatherer {
 public:
   Gatherer(ProgramOp program, const llvm::DenseSet<Operation *> &taken)
       : program(program), taken(taken),
         isOnChip(MachineAttr::of(program).getSharedBytes() != 0) {}
 
-  /// The group of `seed`; nothing where no array would become strips.
+  /// The group of `seed`; nothing if no array would become strips.
   std::optional<Group> gather(ComputeOp seed);
 
 private:
@@ -91,9 +92,9 @@ private:
   bool isOnChip;
   Group group;
   size_t numShared = 0;
-  /// Arrays that members give row by row.
+  /// Arrays that members compute row by row.
   llvm::MapVector<Value, Axes> rows;
-  /// Arrays that are whole after the last strip.
+  /// Arrays that are complete after the last strip.
   llvm::DenseSet<Value> sums;
   /// Ops that come after the group.
   llvm::SetVector<Operation *> after;
@@ -108,7 +109,8 @@ static Attribute columnsOf(Value array) {
   return type.getRank() ? type.getExtent(type.getRank() - 1) : Attribute();
 }
 
-/// Whether an array has one more axis than the shared indices: its last.
+/// Returns whether an array has one axis more than the shared indices: its
+/// last.
 bool Gatherer::isPairs(Value array) const {
   const Axes &axes = rows.find(array)->second;
   if (axes.size() != numShared + 1 || axes.back() >= 0)
@@ -134,7 +136,7 @@ static std::optional<Member> asSeed(ComputeOp op) {
   return member;
 }
 
-/// A score C[.., row, n] that is no product, and has a softmax over n.
+/// A score C[.., row, n] that is not a product, and has a softmax over n.
 static std::optional<Member> asScore(ComputeOp op, ProgramOp program) {
   unsigned rank = op.getNumParallel();
   if (rank < 2 || op.getReducer() != Reducer::sum ||
@@ -162,8 +164,8 @@ static std::optional<Member> asScore(ComputeOp op, ProgramOp program) {
   return isNormalised ? std::optional(member) : std::nullopt;
 }
 
-/// Whether equations read an array that could be computed with it: neither
-/// loops nor products.
+/// Returns whether equations, not loops or products, read an array that could
+/// be fused with it.
 static bool isReadByRows(ComputeOp op) {
   return llvm::all_of(op->getUsers(), [&](Operation *user) {
     auto reader = user->getParentOfType<ComputeOp>();
@@ -181,11 +183,11 @@ static bool isWeights(ComputeOp op, ProgramOp program) {
       op.getNumParallel() != 2 || variesInside(op.getExtents()[0], program) ||
       !isReadByRows(op))
     return false;
-  // Data may lie otherwise than in consecutive rows.
+  // Data may be stored in other ways than in consecutive rows.
   return !throughViews(product->left.getArray()).getDefiningOp<DataOp>();
 }
 
-/// The axes of what a member gives.
+/// The axes of a member's result.
 static Axes axesOf(const Member &member, size_t rank) {
   Axes axes(rank, -1);
   for (auto [number, index] : llvm::enumerate(member.shared))
@@ -193,9 +195,9 @@ static Axes axesOf(const Member &member, size_t rank) {
   return axes;
 }
 
-/// Finds which indices of `op` are the shared ones, by what it reads of the
-/// members. False if it does not read arrays of pairs, or members otherwise
-/// than row by row.
+/// Determines which indices of `op` are the shared ones, from its reads of the
+/// members. Returns false if it reads no arrays of pairs, or members other than
+/// row by row.
 bool Gatherer::findShared(ComputeOp op, Member &member) {
   bool isGood = true, hasPairs = false;
   SmallVector<std::optional<unsigned>> shared(numShared);
@@ -228,8 +230,8 @@ bool Gatherer::findShared(ComputeOp op, Member &member) {
   return true;
 }
 
-/// Whether the products that wait are read row by row by this member; finds
-/// their shared indices.
+/// Returns whether this member reads the waiting products row by row;
+/// determines their shared indices.
 bool Gatherer::alignPending(ComputeOp op, const Member &reader) {
   bool isGood = true;
   forArrays(*op, [&](Operation *user, Value array) {
@@ -259,7 +261,7 @@ bool Gatherer::alignPending(ComputeOp op, const Member &reader) {
   return isGood;
 }
 
-/// An equation that gives the rows that it reads.
+/// An equation over the rows that it reads.
 std::optional<Member> Gatherer::asRows(ComputeOp op) {
   Member member;
   member.op = op;
@@ -327,7 +329,7 @@ void Gatherer::join(const Member &member) {
   add(member);
 }
 
-/// Takes the op in, or leaves it where it is, or after the group.
+/// Adds the op, leaves it in place, or moves it after the group.
 void Gatherer::visit(Operation &op) {
   bool isAfter = false, touches = false;
   SmallVector<Value> waiting;
@@ -352,7 +354,7 @@ void Gatherer::visit(Operation &op) {
     after.insert(&op);
     return;
   }
-  // What somebody else reads before the group stays where it is.
+  // An array with another reader before the group stays in place.
   for (Value array : waiting)
     pending.erase(array);
   if (!compute || taken.contains(&op) || group.hasWeights)
@@ -361,15 +363,15 @@ void Gatherer::visit(Operation &op) {
   if (!member || member->shared.size() != numShared)
     return;
   ExampleProduct product = *exampleProductOf(compute);
-  // What is a sum over the columns of other pairs is computed where these are.
+  // A sum over the columns of other pairs is computed with these.
   if (compute.getExtents()[product.m] == group.rows &&
       (!isOnChip || isa<IntegerAttr>(compute.getExtents()[product.k])))
     pending.insert({compute.getResult(), *member});
 }
 
-/// Whether a member of another group would have to come after this one, and
-/// comes before its end. In caches, which strips on the chip leave to others,
-/// arrays of neighbours are as near: there no group has another one after it.
+/// Returns whether a member of another group would have to follow this one, and
+/// starts before its end. In caches, neighbouring arrays are as near: no group
+/// there follows another one.
 bool Gatherer::tearsApart() const {
   return llvm::any_of(after, [&](Operation *op) {
     return taken.contains(op) &&
@@ -379,7 +381,7 @@ bool Gatherer::tearsApart() const {
   });
 }
 
-/// Consecutive members, then what needs them.
+/// Makes members consecutive, followed by their users.
 void Gatherer::move() {
   Operation *last = group.members.front().op;
   for (const Member &member : group.members)
@@ -439,8 +441,8 @@ std::optional<Group> Gatherer::gather(ComputeOp seed) {
 // Pairs that a later group reads
 //===----------------------------------------------------------------------===//
 
-/// The members that an array of pairs follows from, in order, where to compute
-/// it again costs no more than its products: empty if it does.
+/// The members that an array of pairs depends on, in order, if recomputing it
+/// costs no more than its products; otherwise empty.
 static SmallVector<Operation *> chainOf(const Group &group, Value array) {
   llvm::SetVector<Operation *> chain;
   chain.insert(array.getDefiningOp());
@@ -463,10 +465,10 @@ static SmallVector<Operation *> chainOf(const Group &group, Value array) {
   return ops;
 }
 
-/// Where a later group begins that reads `array`, an array of pairs, as the
-/// adjoints of attention read its weights: at the first of its readers, or of
-/// the products of pairs that these read. Null where anybody else reads it, or
-/// nobody does.
+/// The start of a later group that reads `array`, an array of pairs, as the
+/// adjoints of attention read its weights: the first of its readers, or of the
+/// products of pairs that these read. Null if there is another reader, or
+/// none.
 static Operation *laterGroup(const Group &group, Value array) {
   Operation *first = nullptr;
   auto take = [&](Operation *op) {
@@ -492,16 +494,16 @@ static Operation *laterGroup(const Group &group, Value array) {
   return first;
 }
 
-/// Has a later group compute again what it reads of the pairs of this one, so
-/// that they are in memory for none of both. Returns what is new, and ahead of
-/// which op.
+/// Makes a later group recompute the pairs of this group that it reads, so that
+/// neither keeps them in memory. Returns the new ops, and the op that they
+/// precede.
 static std::pair<SmallVector<Operation *>, Operation *>
 repeatPairs(const Group &group, const llvm::DenseSet<Operation *> &taken) {
   for (const Member &member : llvm::reverse(group.members)) {
     Value array = ComputeOp(member.op).getResult();
     auto type = cast<ArrayType>(array.getType());
-    // Of as many columns as a length has places: others are no larger than
-    // what they are computed of.
+    // Only arrays with a length of columns: others are no larger than their
+    // inputs.
     if (member.sumsRows || type.getRank() <= int64_t(member.shared.size()) ||
         !type.getElementType().isF64() || !isa<StringAttr>(columnsOf(array)))
       continue;

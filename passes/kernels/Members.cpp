@@ -23,7 +23,7 @@ bool fovea::attn::isStrip(KernelOp kernel, ComputeOp member) {
   auto numShared = static_cast<int64_t>(shared.size());
   bool sumsRows =
       shared.back() >= static_cast<int64_t>(member.getNumParallel());
-  // What a loop inside gives is yielded, too.
+  // The results of nested loops are yielded, too.
   bool isYielded = llvm::any_of(array.getUsers(), llvm::IsaPred<YieldOp>);
   return member->getParentOp() == kernel && !isYielded && !sumsRows &&
          !array.use_empty() && type.getRank() == numShared + 1 &&

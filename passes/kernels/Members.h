@@ -1,6 +1,6 @@
 //===- Members.h - equations become the members of a kernel ---------------===//
 //
-// What every pass that forms kernels does in the same way.
+// Shared by all passes that form kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,21 +11,22 @@
 
 namespace fovea::attn {
 
-/// Of a member of strips: which of its indices are those of its kernel. The
+/// For a member of strips: which of its indices are those of its kernel. The
 /// last one is that of rows.
 constexpr llvm::StringLiteral sharedName = "attn.shared";
 llvm::ArrayRef<int64_t> sharedBy(ComputeOp member);
 
-/// Whether an op of a program, or of a loop, costs a launch: inputs and outputs
-/// have their places, and a reshape is another view.
+/// Returns whether an op of a program, or of a loop, costs a launch: inputs and
+/// outputs have locations, and a reshape is only a view.
 bool isLaunched(mlir::Operation &op);
 
-/// Whether a kernel in strips has an array of pairs to itself, of which a strip
-/// is enough: one with an axis more than the shared indices, its last.
+/// Returns whether an array of pairs is internal to a kernel in strips, so that
+/// a strip of it suffices: it has one axis more than the shared indices, its
+/// last.
 bool isStrip(KernelOp kernel, ComputeOp member);
 
-/// Moves ops of a block, which nothing between them needs, into a kernel where
-/// the last of them stands. It yields what others read.
+/// Sinks `ops` into a new kernel at the position of the last one; no op in
+/// between may depend on them. The kernel yields the arrays that others read.
 KernelOp makeKernel(Schedule schedule, llvm::ArrayRef<mlir::Operation *> ops);
 
 } // namespace fovea::attn

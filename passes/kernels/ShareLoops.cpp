@@ -1,9 +1,9 @@
 //===- ShareLoops.cpp - sums that one loop computes -----------------------===//
 //
-// Consecutive sums that have the same indices and evaluate the same functions
-// at the same places are one kernel: a loop has an accumulator for each, and
-// what they have in common is evaluated once. `attn-join-sums` has brought them
-// together.
+// Consecutive sums with the same indices that evaluate the same functions
+// at the same places become one kernel: a loop has an accumulator for
+// each, and evaluates common parts once. `attn-join-sums` has made them
+// adjacent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Whether a sum adds up what it evaluates element by element: no product, and
-/// nothing that a condition finds the place of.
+/// Returns whether a sum adds values element by element: not a product, and not
+/// a scatter.
 static bool isPlainSum(ComputeOp op) {
   return op.getReducer() == Reducer::sum && op.getElementType().isF64() &&
          hasCostlyFunction(op) &&
@@ -41,8 +41,8 @@ static bool canShare(ComputeOp a, ComputeOp b) {
          evaluateTogether(a, b, llvm::to_vector(llvm::seq(a.getNumIndices())));
 }
 
-/// Whether both are computed at the same rows of a strip, and none of them is
-/// one: its room may be where the other one still reads.
+/// Returns whether both are computed at the same rows of a strip, and neither
+/// is one: its workspace may be where the other one still reads.
 static bool canShareInStrips(KernelOp kernel, ComputeOp a, ComputeOp b) {
   return a->getAttr(sharedName) == b->getAttr(sharedName) &&
          !isStrip(kernel, a) && !isStrip(kernel, b);

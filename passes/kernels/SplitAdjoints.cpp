@@ -1,14 +1,14 @@
 //===- SplitAdjoints.cpp - adjoints by queries and by keys ----------------===//
 //
-// The adjoints of attention are sums over keys (of queries) and sums over
-// queries (of keys and values). Where factors are rounded anyway, they are two
-// kernels, each with rows of its own, as in FlashAttention-2 (Dao, 2023): so no
-// sum is divided among those who work at the same time.
+// The adjoints of attention are sums over keys (for queries) and sums over
+// queries (for keys and values). With rounded factors, they become two kernels,
+// each with its own rows, as in FlashAttention-2 (Dao, 2023). So no sum is
+// split among concurrent blocks.
 //
-// Both compute the scores again. What makes weights of them are the logarithms
-// of the sums of their exponentials, one number for each query, which the
-// forward pass keeps; and what the adjoint of a softmax takes off is a product
-// of what was read and its adjoint.
+// Both recompute the scores. Weights follow from the scores and the
+// log-sum-exp of each query, which the forward pass keeps. The subtrahend
+// in the adjoint of a softmax is a product of the weighted sum and its
+// adjoint.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Gives the score that the weights are the softmax of an equation of its own.
+/// Turns the softmax's score into a separate equation.
 void AttentionAdjoints::nameScore() {
   auto read = weights.getYielded().getDefiningOp<ReadOp>();
   if (read && pairs.contains(read.getArray().getDefiningOp()) &&
@@ -57,7 +57,7 @@ void AttentionAdjoints::nameScore() {
   forward.insert(score);
 }
 
-/// The logarithm of the sum of exponentials of each query.
+/// The log-sum-exp of each query.
 void AttentionAdjoints::keepSums() {
   OpBuilder builder(weights->getContext());
   builder.setInsertionPointAfter(weights);
@@ -67,6 +67,7 @@ void AttentionAdjoints::keepSums() {
   sums = makeOver(builder, weights, order, weights.getNumParallel(),
                   Reducer::logsumexp, weights.hasCondition());
   sums->setDiscardableAttrs(weights->getDiscardableAttrDictionary());
+  sums.setOrderAttr(weights.getOrderAttr());
   copyBody(weights, sums, order, /*withCondition=*/true);
 }
 
@@ -86,7 +87,8 @@ void AttentionAdjoints::copyBody(ComputeOp from, ComputeOp to,
   copy(from.getBody(), to.getBody());
 }
 
-/// What the adjoint of the softmax takes off, as a product of what was read.
+/// The subtrahend in the adjoint of the softmax, as a product of the weighted
+/// sum and its adjoint.
 void AttentionAdjoints::replaceSum(ComputeOp sum) {
   auto [left, right] = factorsOf(sum);
   auto adjoint = (left.getArray() == weights.getResult() ? right : left)
@@ -106,6 +108,7 @@ void AttentionAdjoints::replaceSum(ComputeOp sum) {
       builder, sum.getLoc(), sum.getLabel().value_or(""), names, extents, {},
       sum.getNumParallel(), Reducer::sum, sum.getElementType());
   dot->setDiscardableAttrs(sum->getDiscardableAttrDictionary());
+  dot.setOrderAttr(sum.getOrderAttr());
   builder.setInsertionPointToEnd(&dot.getBody().front());
   Value element = dot.getIndex(dot.getNumParallel());
   auto indexOf = [&](int number) -> Value {
@@ -127,7 +130,7 @@ void AttentionAdjoints::replaceSum(ComputeOp sum) {
   place = dot;
 }
 
-/// Lets an equation read copies of pairs.
+/// Makes an equation read copies of pairs.
 void AttentionAdjoints::redirect(ComputeOp op, bool isTurned) {
   op.walk([&](ReadOp read) {
     Operation *pair = read.getArray().getDefiningOp();
@@ -142,7 +145,7 @@ void AttentionAdjoints::redirect(ComputeOp op, bool isTurned) {
   });
 }
 
-/// A copy of pairs, with keys as rows where it is turned.
+/// A copy of pairs, transposed if keys are the rows.
 Value AttentionAdjoints::computed(OpBuilder &builder, ComputeOp op,
                                   bool isTurned) {
   const Numbers &numbers = pairs.find(op)->second;

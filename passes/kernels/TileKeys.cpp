@@ -1,11 +1,11 @@
 //===- TileKeys.cpp - attention of some keys at a time --------------------===//
 //
-// A softmax needs the largest of all scores, and the sum of their exponentials.
-// Where factors are rounded anyway, both are those of the keys so far: what was
-// read with them is scaled when the largest changes (Milakov and Gimelshein,
-// 2018; Dao et al., 2022). Then no row of scores is anywhere, however many keys
-// there are. The tiles of keys begin at the first key and have one size, so
-// that a row has the same bits in any batch.
+// A softmax needs the maximum of all scores, and the sum of their exponentials.
+// With rounded factors, both are computed over the keys so far, and the partial
+// weighted sums are rescaled when the maximum changes (Milakov and Gimelshein,
+// 2018; Dao et al., 2022). So no row of scores is materialised, however many
+// keys there are. Tiles start at the first key and have one size, so a row has
+// the same bits in any batch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,13 +23,13 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// The sums of a row that registers hold, and its queries.
+/// The sums of a row in registers, and its queries.
 static constexpr int64_t mostColumns = 128;
-/// What an instruction multiplies at once.
+/// The size of one MMA instruction.
 static constexpr int64_t termsAtOnce = 16;
 
-/// Whether an op is a product whose factors are rounded, with few places of
-/// index `index` of it.
+/// Returns whether an op is a product with rounded factors and few places of
+/// index `index`.
 static bool isRounded(ComputeOp op, unsigned ExampleProduct::*index) {
   std::optional<ExampleProduct> product = exampleProductOf(op);
   if (!product || !precisionOf(op))
@@ -73,7 +73,7 @@ Band fovea::attn::bandOf(ComputeOp pairs) {
 }
 
 namespace {
-/// Finds out what the members of a kernel are.
+/// Classifies the members of a kernel.
 class Recogniser {
 public:
   explicit Recogniser(KernelOp kernel) : kernel(kernel) {}
@@ -94,8 +94,8 @@ private:
 };
 } // namespace
 
-/// Whether a member gives pairs, or anything for each of them, of what it reads
-/// of other members at the same pair.
+/// Returns whether a member computes pairs, or a value per pair, from other
+/// members at the same pair.
 bool Recogniser::isByPairs(ComputeOp op) const {
   unsigned last = op.getNumIndices() - 1;
   bool isGood = op.getNumIndices() == sharedBy(op).size() + 1;
@@ -110,7 +110,7 @@ bool Recogniser::isByPairs(ComputeOp op) const {
   return isGood;
 }
 
-/// Whether pairs are zero wherever a sum of them leaves out their terms.
+/// Returns whether pairs are zero wherever a sum over them omits their terms.
 bool Recogniser::isImplied(ComputeOp read, ComputeOp pair) const {
   if (!read.hasCondition())
     return true;
@@ -214,7 +214,7 @@ bool Recogniser::take(ComputeOp op) {
     found.weights = op;
     break;
   case Reducer::logsumexp: {
-    // Of what the softmax is of.
+    // The argument of the softmax.
     auto isSame = [](Region &a, Region &b) {
       return a.empty() == b.empty() &&
              OperationEquivalence::isRegionEquivalentTo(

@@ -7,31 +7,31 @@
 
 namespace fovea::attn {
 
-/// The keys of a tile, and the bytes of the memory of a block that they take at
-/// most.
+/// The keys of a tile, and their maximum size in a block's
+/// memory.
 constexpr int64_t keysOfTile = 64, mostBytesOfKeys = 36 << 10;
 
-/// Whether tiles multiply the factors of a product of rows and keys, and of one
-/// of pairs and values: rounded, and of few numbers each.
+/// Returns whether tiles can compute a product of rows and keys, and one of
+/// pairs and values: with rounded factors, and few numbers each.
 bool isTileable(ComputeOp op);
 bool isTileableRead(ComputeOp op);
 
-/// The attention that a kernel in strips is. Rows are queries and there is a
-/// softmax over the keys; or rows are those of either, and pairs are what is
-/// computed of each pair by itself, as in the backward pass, where the keys of
-/// a row may be queries.
+/// The attention in a kernel in strips. Either rows are queries and there is a
+/// softmax over the keys; or rows are queries or keys, and pairs are
+/// elementwise, as in the backward pass, where the keys of a row may be
+/// queries.
 struct Attention {
-  /// Products of rows and keys, and what is computed of each pair, in order.
+  /// Products of rows and keys, and the elementwise ops on pairs, in order.
   llvm::SmallVector<ComputeOp> pairs;
-  /// The softmax of the last of them, and the logarithm of its sums; or null.
+  /// The softmax of the last of them, and its log-sum-exp; or null.
   ComputeOp weights, sums;
   /// Products of pairs with values: of all keys, a row.
   llvm::SmallVector<ComputeOp> reads;
-  /// What follows for each row.
+  /// The remaining equations of each row.
   llvm::SmallVector<ComputeOp> after;
 
-  /// What is multiplied of the keys, without repetitions: a product that it is
-  /// the right side of, and the numbers that each key has there.
+  /// The distinct multiplied parts of the keys: a product with it as the right
+  /// side, and the number of values per key.
   struct Side {
     ComputeOp product;
     int64_t size;
@@ -42,7 +42,7 @@ struct Attention {
   bool isRead(ComputeOp op) const { return llvm::is_contained(reads, op); }
 };
 
-/// Nothing where the kernel is anything else, or somebody outside reads its
+/// Nothing if the kernel is anything else, or an outside op reads its
 /// pairs.
 std::optional<Attention> attentionIn(KernelOp kernel);
 
@@ -53,15 +53,15 @@ std::optional<llvm::SmallVector<int64_t>>
 rolesOf(llvm::ArrayRef<AccessIndex> axes, llvm::ArrayRef<int64_t> shared,
         unsigned row, unsigned element);
 
-/// Where pairs that a condition excludes stand: column - row.
+/// The position of excluded pairs: column - row.
 Band bandOf(ComputeOp pairs);
 
-/// The bytes that keys take of the memory of a block: so many of bf16.
+/// The size of keys in a block's memory, in bf16 numbers.
 int64_t bytesOfKeys(const Attention &attention);
-/// Numbers of a key, with zeros up to whole instructions.
+/// The numbers of a key, zero-padded to whole instructions.
 int64_t wholeTerms(int64_t size);
-/// Between the rows of keys in that memory: 16 bytes away from where banks
-/// would meet.
+/// The row pitch of keys in that memory: 16 bytes off a bank
+/// conflict.
 constexpr int64_t spareNumbers = 8;
 
 } // namespace fovea::attn

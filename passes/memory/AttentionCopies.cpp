@@ -6,11 +6,11 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-/// With fewer numbers a row of 64, in bf16, would be as large as what it is a
-/// copy of.
+/// Below 32 columns, a 64-column bf16 row is no smaller than the f32 row it
+/// copies.
 static constexpr int64_t leastSize = 32;
-/// What tiles of the rows of a block, and of the keys of two stages, may take
-/// of its memory.
+/// The maximum size of the tiles of a block's rows, and of two stages of keys,
+/// in its memory.
 static constexpr int64_t mostBytes = 192 << 10;
 
 static std::optional<CopiedRows> rowsAt(ComputeOp op, ReadOp read,
@@ -60,7 +60,7 @@ StringAttr fovea::attn::tilesOf(StringAttr length) {
                          length.getValue() + " / " + Twine(rowsOfAttention));
 }
 
-/// Whether a length is one number of an example.
+/// Returns whether a length is one number per example.
 static bool isPlain(ProgramOp program, StringRef name) {
   SmallVector<StringRef> asked = {name};
   while (!asked.empty()) {
@@ -80,7 +80,7 @@ static bool isPlain(ProgramOp program, StringRef name) {
 bool fovea::attn::readsCopies(KernelOp kernel) {
   MachineAttr machine = MachineAttr::of(kernel);
   auto program = dyn_cast<ProgramOp>(kernel->getParentOp());
-  if (machine.getCopyRows() == 0 || machine.getName() != machineOfGroups ||
+  if (machine.getCopyRows() == 0 || machine.getGroupColumns() == 0 ||
       !program || !kernel.getKeys())
     return false;
   std::optional<Attention> attention = attentionIn(kernel);

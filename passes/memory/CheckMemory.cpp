@@ -4,6 +4,7 @@
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
 #include "passes/memory/AttentionCopies.h"
+#include "passes/memory/KeepLoops.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Scatters.h"
@@ -38,27 +39,29 @@ private:
   LogicalResult begin(ArrayLocationAttr location, ArrayType type,
                       Operation *op);
 
-  /// The type of what every memory has, by number.
+  /// The array type of every memory, by number.
   llvm::DenseMap<unsigned, ArrayType> memories;
 };
 } // namespace
 
-/// Whether arrays of two types have the same elements in the same order.
+/// Returns whether arrays of two types have the same elements in the same
+/// order.
 static bool fits(ArrayType a, ArrayType b) {
   return numbersIn(a) == numbersIn(b) && lengthsIn(a) == lengthsIn(b) &&
          a.getElementType() == b.getElementType();
 }
 
-/// A memory that nothing else is.
+/// Checks that this memory is not already taken.
 LogicalResult Checker::begin(ArrayLocationAttr location, ArrayType type,
                              Operation *op) {
   if (memories.try_emplace(location.getNumber(), type).second)
     return success();
   return op->emitOpError() << "has memory " << location.getNumber()
-                           << " of its own, which another array has";
+                           << " of its own, which another array also has";
 }
 
-/// That an array lies in the whole memory of another one, as large as this.
+/// Checks that an array fills the whole memory of another one, of the same
+/// size.
 LogicalResult Checker::checkSame(Value array, ArrayLocationAttr location,
                                  Operation *op) {
   auto type = cast<ArrayType>(array.getType());
@@ -73,8 +76,8 @@ LogicalResult Checker::checkSame(Value array, ArrayLocationAttr location,
   return success();
 }
 
-/// That the next value of a carry is written over it when nobody reads it any
-/// more.
+/// Checks that the next value of a carry overwrites it only after its last
+/// read.
 LogicalResult Checker::checkOver(ComputeOp op, ArrayLocationAttr location) {
   Operation *loop = op->getParentOp();
   while (isa<KernelOp>(loop))
@@ -105,7 +108,7 @@ LogicalResult Checker::checkOver(ComputeOp op, ArrayLocationAttr location) {
   return success();
 }
 
-/// That an array is a row of what a loop around it keeps.
+/// Checks that an array is a row of a stacked array of an enclosing loop.
 LogicalResult Checker::checkRow(Value array, ArrayLocationAttr location,
                                 Operation *op) {
   auto type = cast<ArrayType>(array.getType());
@@ -116,13 +119,13 @@ LogicalResult Checker::checkRow(Value array, ArrayLocationAttr location,
       if (locationOf(scan.getStacked(i)).getNumber() != location.getNumber())
         continue;
       ArrayType row = stacked.dropAxis(0);
-      // The carry of this loop, a view, or what the loop keeps.
+      // The carry of this loop, a view, or the loop's stacked array.
       bool isKept = loop == op || viewedBy(op) ||
                     computedBy(scan.getStackedValue(i)) == op;
       if (isKept && scan.getAxes()[i] == 0 && fits(row, type))
         return success();
       return op->emitOpError()
-             << "of type " << type << " is no row of " << stacked
+             << "of type " << type << " is not a row of " << stacked
              << " in memory " << location.getNumber();
     }
   }
@@ -133,8 +136,8 @@ LogicalResult Checker::checkRow(Value array, ArrayLocationAttr location,
 LogicalResult Checker::checkArray(Value array, Operation *op) {
   ArrayLocationAttr location = locationOf(array);
   if (!location)
-    return op->emitOpError() << "gives an array without a location after the "
-                                "phase 'memory'";
+    return op->emitOpError()
+           << "yields an array without a location after phase 'memory'";
   auto type = cast<ArrayType>(array.getType());
   Value source = viewedBy(op);
   if (source && sameAs(locationOf(source)) != location)
@@ -153,7 +156,7 @@ LogicalResult Checker::checkArray(Value array, Operation *op) {
     if (failed(checkSame(array, location, op)))
       return failure();
     if (!compute)
-      return op->emitOpError() << "is no view but lies in memory "
+      return op->emitOpError() << "is not a view but lies in memory "
                                << location.getNumber() << " of another array";
     return checkOver(compute, location);
   }
@@ -169,25 +172,25 @@ LogicalResult Checker::checkArray(Value array, Operation *op) {
   llvm_unreachable("no array is packed, or a list");
 }
 
-/// That what a product needs has a place.
+/// Checks that the memory that a product needs is assigned.
 LogicalResult Checker::checkProduct(ComputeOp op) {
   KernelOp kernel = kernelAround(op);
   std::optional<RowsProduct> product = rowsProductOf(op);
   ArrayLocationAttr packed = packedLocationOf(op), list = listLocationOf(op);
   auto refuse = [&](StringRef what) -> LogicalResult {
     return op.emitOpError()
-           << "is a product whose " << what << " after the phase 'memory'";
+           << "is a product whose " << what << " after phase 'memory'";
   };
   if (storedCopyOf(op) && !canStoreCopy(op))
-    return op.emitOpError() << "stores a copy but is no equation outside of "
-                               "loops that gives whole rows one by one";
+    return op.emitOpError() << "only an equation outside loops that computes "
+                               "whole rows can store a copy";
   if (listsTerms(op)) {
     if (!list || list.getKind() != LocationKind::list)
       return op.emitOpError() << "adds its terms to rows without a list of "
-                                 "them after the phase 'memory'";
+                                 "them after phase 'memory'";
     return begin(list, termListType(op), op);
   }
-  // Of pairs that read keys, these alone.
+  // For pairs that read keys, only these.
   auto isCopied = [](ArrayLocationAttr location) {
     return location && location.getKind() == LocationKind::packed;
   };
@@ -219,16 +222,12 @@ LogicalResult Checker::checkProduct(ComputeOp op) {
   return isColumns ? success() : begin(list, rowListType(op), op);
 }
 
-/// That what is copied ahead of a product are weights, and nobody reads them
-/// before.
+/// Checks that gathered copies are copies of weights, and that nothing reads
+/// them earlier.
 LogicalResult Checker::checkGathered(ComputeOp op) {
-  Attribute given = op->getAttr(gatheredName);
-  if (!given)
-    return success();
-  auto gathered = dyn_cast<ArrayAttr>(given);
+  auto gathered = op->getAttrOfType<ArrayAttr>(gatheredName);
   if (!gathered)
-    return op.emitOpError()
-           << "gathers " << given << ", which is no list of copies";
+    return success();
   if (!readsCopies(op))
     return op.emitOpError() << "gathers copies but reads none";
   SmallVector<GatheredCopy> copies = gatheredAhead(op);
@@ -273,5 +272,7 @@ LogicalResult Checker::check(Block &block) {
 LogicalResult fovea::attn::verifyPlaced(ProgramOp program) {
   if (failed(verifyBatched(program)))
     return failure();
-  return Checker().check(program.getBody().front());
+  if (failed(Checker().check(program.getBody().front())))
+    return failure();
+  return verifyKeptLoops(program);
 }

@@ -7,11 +7,11 @@
 
 namespace fovea::attn {
 
-/// Whether `attn-place-arrays` has run.
+/// Returns whether `attn-place-arrays` has run.
 bool isPlaced(ProgramOp program);
 
-/// That every array has a location, and those that share memory fit there: what
-/// StorageMap relies on. Emits an error otherwise.
+/// Checks that every array has a location, and that arrays in shared memory fit
+/// there; StorageMap relies on this. Emits an error otherwise.
 mlir::LogicalResult verifyPlaced(ProgramOp program);
 
 } // namespace fovea::attn

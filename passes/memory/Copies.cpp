@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-/// A copy is written once, with half as many bytes as were read, and then read
-/// for every tile of the other side: with two of them it is worth it.
+/// A copy is written once, at half the size of its source, and then read for
+/// every tile of the other side: it pays off with two of them.
 static constexpr int64_t leastRows = 256;
 
 static bool hasLengths(ArrayType type) { return !lengthsIn(type).empty(); }
@@ -21,7 +21,7 @@ bool fovea::attn::readsCopies(ComputeOp op) {
       !isa<ProgramOp>(op->getParentOp()))
     return false;
   std::optional<RowsProduct> product = rowsProductOf(op);
-  // A window is copied as often as it is read.
+  // Windows would be copied as often as they are read.
   if (!product || product->gathered || product->columns() < leastRows)
     return false;
   ArrayType result = op.getResult().getType();
@@ -68,7 +68,7 @@ CopiedSide fovea::attn::copiedRight(RowsProduct product) {
   side.deep = product.rowStride;
   side.rows = product.columns();
   side.columns = product.count;
-  // Columns lie side by side.
+  // Columns are adjacent.
   if (side.deep != 1 && side.along == 1) {
     std::swap(side.along, side.deep);
     std::swap(*side.rows, side.columns);
@@ -144,7 +144,7 @@ SmallVector<GatheredCopy> fovea::attn::gatheredAhead(ComputeOp op) {
 }
 
 CopySize fovea::attn::sizeOfCopy(const CopiedSide &side, MachineAttr machine) {
-  // Of numbers of bf16 there are two in a real one of f32.
+  // One f32 holds two bf16 numbers.
   constexpr int64_t half = 2;
   int64_t most = machine.getCopyRows() * copyTilesAtOnce;
   int64_t ofRow = llvm::alignTo(side.columns, copyTerms) / half;

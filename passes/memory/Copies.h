@@ -21,57 +21,57 @@ namespace fovea::attn {
 
 /// Columns of a tile, and terms of a piece: 128 bytes of a row.
 constexpr int64_t copyTerms = 64;
-/// Kernels have two tiles side by side at most, and both are there.
+/// Kernels use at most two adjacent tiles, and both exist.
 constexpr int64_t copyTilesAtOnce = 2;
 
-/// What is copied of an array for a side of a product: element (row, column) is
-/// at first + row * along + column * deep.
+/// The copied part of an array for one side of a product: element (row, column)
+/// is at first + row * along + column * deep.
 struct CopiedSide {
   mlir::Value array;
   int64_t first = 0, along = 0, deep = 0;
   int64_t columns = 0;
   /// Whether the rows are the terms of the product, and not the columns.
   bool rowsAreTerms = false;
-  /// Null: as many as the batch has places, times a number, of an array that
-  /// has these lengths.
+  /// Null: one per place of the batch, times a number, for an array with these
+  /// lengths.
   std::optional<int64_t> rows;
   llvm::SmallVector<mlir::Attribute> lengths = {};
   int64_t perPlace = 1;
-  /// Whether a list says where its rows are.
+  /// Whether a list contains the addresses of its rows.
   bool isListed = false;
 };
 
-/// Whether a product reads copies of its factors: where it stands in no loop,
-/// and has columns enough for that to be worth it.
+/// Returns whether a product reads copies of its factors: it is outside loops,
+/// and has enough columns for the copies to pay off.
 bool readsCopies(ComputeOp op);
 
 CopiedSide copiedLeft(ComputeOp op, RowsProduct product);
 CopiedSide copiedRight(RowsProduct product);
 
-/// Whether an equation can store a copy of what it gives: in no loop, and each
-/// element by itself, of a row for each place of a length, of whole tiles, so
-/// that no columns are left to be filled up.
+/// Returns whether an equation can store a copy of its result: it is outside
+/// loops, computes each element independently, and has a row of whole tiles per
+/// place of a length, so that no columns need padding.
 bool canStoreCopy(ComputeOp op);
 /// The rows that it stores.
 CopiedSide storedRows(ComputeOp op);
-/// The equation that stores a copy; null: none does.
+/// The equation that stores a copy, or null.
 ComputeOp storesCopyOf(const CopiedSide &side);
 
-/// The right side of a product that reads copies, where it is a parameter of
-/// the model.
+/// The right side of a product that reads copies, if it is a model
+/// parameter.
 std::optional<CopiedSide> copiedWeight(ComputeOp op);
 
-/// A copy of a weight that a launch makes ahead of a product, with others
-/// (`attn-gather-copies`): who reads it first, and what is copied.
+/// A copy of a weight that a launch before a product makes together with others
+/// (`attn-gather-copies`): its first reader, and its source.
 struct GatheredCopy {
   ComputeOp reader;
   CopiedSide side;
 };
-/// What the launch ahead of `op` gathers; nothing: there is none.
+/// The copies that the launch before `op` gathers, or nothing.
 llvm::SmallVector<GatheredCopy> gatheredAhead(ComputeOp op);
 
-/// How many real numbers a copy takes: `count` of each place of these lengths
-/// (or, not `isOfEach`, once), and `extra`.
+/// The size of a copy in real numbers: `count` per place of these lengths (or,
+/// if not `isOfEach`, once), plus `extra`.
 struct CopySize {
   llvm::SmallVector<mlir::Attribute> lengths;
   int64_t count = 0, extra = 0;

@@ -1,8 +1,8 @@
 //===- GatherCopies.cpp - weights are copied by one launch ----------------===//
 //
-// Which copies of weights (Copies.h) are made by one launch, ahead of the first
-// product that reads one of them. Weights are there from the beginning, so each
-// of their copies may be made then, and what a launch costs is paid once.
+// Decides which copies of weights (Copies.h) one launch makes, before the first
+// product that reads one of them. Weights exist from the start, so all copies
+// can be made then, and the launch overhead is paid once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,12 +20,13 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// A launch has the addresses of an array and of its copy.
+/// The parameters of a launch contain the addresses of an array and of its
+/// copy.
 static constexpr size_t mostGathered = mostSlotsOfLoop / 2;
 
 namespace {
-/// A product that reads the copy of a weight first, and whether the launch
-/// ahead of it would copy nothing else.
+/// The first product that reads the copy of a weight, and whether the launch
+/// before it would copy nothing else.
 struct FirstReader {
   ComputeOp op;
   bool copiesOnlyWeights;

@@ -1,9 +1,9 @@
 //===- KeepLoops.cpp - loops that stay on a device ------------------------===//
 //
-// A step of a recurrence is little work for a device, and as many launches as
-// it has kernels. Here it is decided which loops are one launch instead, in
-// which all blocks wait for each other between the phases of a step, and of
-// which phase each op is.
+// A step of a recurrence is little work for a device, and needs a launch
+// per kernel. Decides which loops become one launch instead, in which all
+// blocks synchronise between the phases of a step, and assigns each op to a
+// phase.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +53,7 @@ bool fovea::attn::hasBlockOfExample(Operation *op) {
   return unitsOf(op) == Units::examples;
 }
 
-/// Null: the tiles of `op` are others, or it has rows of no batch.
+/// Null: `op` has other tiles, or rows that are not of a batch.
 static std::optional<RowsProduct> smallProductOf(ComputeOp op) {
   std::optional<RowsProduct> product = rowsProductOf(op);
   if (product && product->isByRows() && tilesOf(op) == Tiles::small)
@@ -85,10 +85,10 @@ int64_t fovea::attn::keptBytesOf(ScanOp loop, int64_t bytesOfNumber) {
 }
 
 namespace {
-/// The memories of a program that an op touches, by their numbers.
+/// The memories of a program that an op touches, by number.
 struct Touched {
   llvm::SmallSet<unsigned, 8> reads, writes;
-  /// An array of which nobody knows where it lies.
+  /// An array with an unknown location.
   bool isUnknown = false;
 
   void add(ArrayLocationAttr location, llvm::SmallSet<unsigned, 8> &set) {
@@ -124,9 +124,9 @@ static Touched touchedBy(Operation &op) {
   return touched;
 }
 
-/// Whether blocks of the size that all kernels of a loop have compute it, with
-/// the memory on the chip that its code says: products in small tiles, or of
-/// rounded factors, of which a loop has tiles for such blocks.
+/// Returns whether the loop's common block size, with the static on-chip
+/// memory, can compute it: products in small tiles, or with rounded factors,
+/// for which loops have such tiles.
 static bool fitsBesideOthers(Operation &op) {
   if (auto kernel = dyn_cast<KernelOp>(op))
     return kernel.getSchedule() == Schedule::rows ||
@@ -155,7 +155,7 @@ StepTime OpOfStep::earliestFor(const OpOfStep &next) const {
   if (auto compute = dyn_cast<ComputeOp>(op))
     if (auto product = rowsProductOf(compute);
         product && product->hasRowCondition) {
-      // After the product a block clears the rows of an example.
+      // After the product, a block clears the rows of an example.
       isOfBlock = true;
       end = {end.phase + 1, 0};
     }
@@ -164,10 +164,10 @@ StepTime OpOfStep::earliestFor(const OpOfStep &next) const {
   return {end.phase + 1, 0};
 }
 
-/// The slots that a loop reads at most: of each memory its address and its
-/// layout, of each product its rows and terms, of each length its values, their
-/// maximum and two of its order, and its own step and rows beside those that
-/// every frame has.
+/// The maximum number of slots that a loop reads: the address and layout
+/// of each memory, the rows and terms of each product, the values, maximum
+/// and order of each length, its own step and rows, and those of every
+/// frame.
 static int64_t mostSlots(ArrayRef<OpOfStep> ops, ProgramOp program) {
   llvm::SmallSet<unsigned, 8> memories;
   for (const OpOfStep &each : ops) {
@@ -180,7 +180,7 @@ static int64_t mostSlots(ArrayRef<OpOfStep> ops, ProgramOp program) {
          runtime::Program::firstFreeSlot;
 }
 
-/// Whether no step writes the weights of a product.
+/// Returns whether no step writes the weights of a product.
 static bool hasConstantWeights(RowsProduct product, ScanOp loop,
                                ArrayRef<OpOfStep> ops) {
   Value weights = product.right.getArray();
@@ -194,8 +194,8 @@ static bool hasConstantWeights(RowsProduct product, ScanOp loop,
   });
 }
 
-/// The ops of a step, or none where blocks cannot compute them one after the
-/// other.
+/// The ops of a step; none if blocks cannot compute them in
+/// sequence.
 static SmallVector<OpOfStep> opsOf(ScanOp loop) {
   SmallVector<OpOfStep> ops;
   for (Operation &op : loop.getBody().front()) {
@@ -212,7 +212,7 @@ static SmallVector<OpOfStep> opsOf(ScanOp loop) {
   return ops;
 }
 
-/// Each op is computed as soon as the ops are that it depends on.
+/// Each op is scheduled as soon as its dependences are computed.
 static void chooseTimes(MutableArrayRef<OpOfStep> ops) {
   for (auto [number, own] : llvm::enumerate(ops))
     for (const OpOfStep &before : ops.take_front(number))
@@ -240,7 +240,7 @@ static bool canListAhead(ArrayRef<OpOfStep> ops) {
   return lastWithList >= 0 && lastWithList < last;
 }
 
-/// Products whose weights no step writes keep columns of them on the chip.
+/// Products with loop-invariant weights keep columns of them on the chip.
 static void keepColumns(ScanOp loop, ArrayRef<OpOfStep> ops) {
   Builder builder(loop.getContext());
   int64_t strips = 0;
@@ -254,10 +254,84 @@ static void keepColumns(ScanOp loop, ArrayRef<OpOfStep> ops) {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Contract
+//===----------------------------------------------------------------------===//
+
+/// Checks that each op is computed after those that it depends on.
+static LogicalResult verifyTimes(MutableArrayRef<OpOfStep> ops) {
+  for (OpOfStep &own : ops) {
+    if (!own.op->hasAttr(phaseAttribute))
+      return own.op->emitOpError() << "has no '" << phaseAttribute
+                                   << "', but its loop stays on the device";
+    own.time = timeOf(own.op);
+  }
+  for (auto [number, own] : llvm::enumerate(ops))
+    for (const OpOfStep &before : ops.take_front(number)) {
+      StepTime earliest = before.earliestFor(own);
+      if (own.time >= earliest || !own.touched.meets(before.touched))
+        continue;
+      InFlightDiagnostic diag =
+          own.op->emitOpError()
+          << "is computed in phase " << own.time.phase << ", turn "
+          << own.time.turn << ", but an op that it depends on allows phase "
+          << earliest.phase << ", turn " << earliest.turn << " at the earliest";
+      diag.attachNote(before.op->getLoc()) << "it depends on this op";
+      return diag;
+    }
+  return success();
+}
+
+/// Checks that products which keep columns have strips of their own.
+static LogicalResult verifyKeptColumns(ScanOp loop, ArrayRef<OpOfStep> ops) {
+  int64_t strips = 0;
+  for (const OpOfStep &own : ops) {
+    auto first = own.op->getAttrOfType<IntegerAttr>(keptAttribute);
+    if (!first)
+      continue;
+    auto compute = cast<ComputeOp>(own.op);
+    std::optional<RowsProduct> product = smallProductOf(compute);
+    if (!product || !hasConstantWeights(*product, loop, ops))
+      return compute.emitOpError()
+             << "keeps columns, but is no product in small tiles whose weights "
+                "no step writes";
+    if (first.getInt() != strips)
+      return compute.emitOpError()
+             << "keeps columns from strip " << first.getInt()
+             << " on, but the products before it have " << strips << " strips";
+    strips += keptColumnsOf(compute)->strips;
+  }
+  return success();
+}
+
+LogicalResult fovea::attn::verifyKeptLoops(ProgramOp program) {
+  WalkResult walk = program.walk([&](ScanOp loop) -> WalkResult {
+    if (!staysOnDevice(loop))
+      return WalkResult::advance();
+    SmallVector<OpOfStep> ops = opsOf(loop);
+    if (ops.empty() || MachineAttr::of(program).getSharedBytes() == 0)
+      return loop.emitOpError()
+             << "stays on the device, but its step cannot be computed by "
+                "blocks that wait for each other";
+    if (failed(verifyTimes(ops)) || failed(verifyKeptColumns(loop, ops)))
+      return failure();
+    if (listsAhead(loop) && !canListAhead(ops))
+      return loop.emitOpError()
+             << "lists rows ahead, but no product of its step has a list that "
+                "is free in the last phase";
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// Decisions
+//===----------------------------------------------------------------------===//
+
 namespace {
 struct KeepLoops : fovea::attn::impl::KeepLoopsBase<KeepLoops> {
   void keep(ScanOp loop) {
-    // One step, or two, are not worth a launch of their own.
+    // One step, or two, do not justify a cooperative launch.
     constexpr int64_t leastSteps = 3;
     if (auto steps = dyn_cast<IntegerAttr>(loop.getExtent());
         steps && steps.getInt() < leastSteps)
@@ -273,8 +347,8 @@ struct KeepLoops : fovea::attn::impl::KeepLoopsBase<KeepLoops> {
   }
 
   void runOnOperation() override {
-    // Where there is memory on the chip, there are blocks that share it, and a
-    // host that launches them.
+    // On-chip memory implies blocks that share it, and a host that launches
+    // them.
     MachineAttr machine = MachineAttr::of(getOperation());
     if (!machine || machine.getSharedBytes() == 0)
       return;

@@ -7,13 +7,13 @@
 
 namespace fovea::attn {
 
-/// Whether `attn-keep-loops` found that all steps of a loop are one launch.
+/// Returns whether `attn-keep-loops` made all steps of a loop one launch.
 bool staysOnDevice(ScanOp loop);
 
-/// When an op of such a loop is computed in its step. Between two phases all
-/// blocks wait for each other. In a phase those of one turn do not need each
-/// other; what a block does in a turn needs what the same block did in those
-/// before.
+/// The time of an op within the step of such a loop. All blocks
+/// synchronise between two phases. Ops in one turn of a phase are
+/// independent; a block's work in a turn depends only on its own work in
+/// earlier turns.
 struct StepTime {
   int64_t phase = 0, turn = 0;
 
@@ -21,34 +21,39 @@ struct StepTime {
 };
 StepTime timeOf(mlir::Operation *op);
 
-/// Whether each example of an op of such a loop is computed by a block, which
-/// is the same for all such ops.
+/// Returns whether a block computes each example of an op in such a loop; it is
+/// the same block for all such ops.
 bool hasBlockOfExample(mlir::Operation *op);
 
-/// Whether the rows of the products of a step are listed in the last phase of
-/// the step before.
+/// Whether the last phase of a step lists the rows of the next step's
+/// products.
 bool listsAhead(ScanOp loop);
 
-/// A product of such a loop whose weights no step writes: its columns, in
-/// strips of small tiles, stay on the chip from the first step to the last. The
-/// strips of all such products of a loop are numbered; groups of blocks have
-/// them by turns, and the blocks of a group have the same ones and take turns
-/// in the rows. A block keeps as many terms of its strips, in their order, as
-/// it has memory for. What is read from where changes no bits.
+/// A product of such a loop with loop-invariant weights: its columns, in strips
+/// of small tiles, stay on the chip from the first step to the last. The strips
+/// of all such products are numbered and dealt to groups of blocks; the blocks
+/// of a group share strips and take turns at rows. A block keeps as many terms
+/// of its strips, in order, as fit into its memory. The source of a read
+/// changes no bits.
 struct KeptColumns {
-  /// The number of its first strip; how many it has, and of how many terms.
+  /// The number of its first strip; the number of its strips, and of their
+  /// terms.
   int64_t first = 0, strips = 0, terms = 0;
 };
 std::optional<KeptColumns> keptColumnsOf(ComputeOp op);
-/// So many blocks are a group: with 64 examples each has a tile of rows.
+/// The number of blocks in a group: with 64 examples each has a tile of rows.
 constexpr int64_t blocksOfGroup = 4;
-/// A strip has room for a multiple of so many terms.
+/// The granularity of a strip's capacity, in terms.
 constexpr int64_t termsOfPiece = 32;
-/// The bytes of a block for that in a loop that keeps any; 0: it keeps none.
+/// The size of a block's memory for kept weights; 0: none.
 int64_t keptBytesOf(ScanOp loop, int64_t bytesOfNumber);
 
-/// A launch of a loop gets 4096 bytes: the slots of the frame that its steps
-/// read, and how many steps there are.
+/// Checks what an op of a step has to wait for, and the weights and lists of
+/// all loops of a program that stay on the device. Emits an error otherwise.
+mlir::LogicalResult verifyKeptLoops(ProgramOp program);
+
+/// A launch has 4096 bytes of parameters: the frame slots that its steps read,
+/// and the number of steps.
 constexpr int64_t mostSlotsOfLoop = 500;
 
 } // namespace fovea::attn

@@ -1,7 +1,7 @@
 //===- Lengths.cpp - the lengths and layouts of a program -----------------===//
 //
-// The part of StorageMap that gives lengths, and the lists of lengths that
-// arrays have, their numbers and their slots of the frame.
+// The part of StorageMap that numbers lengths and lists of lengths, and assigns
+// their frame slots.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,7 +84,7 @@ void StorageMap::addLengths(ProgramOp op) {
       SmallVector<int> symbols;
       for (StringRef name : length.getOf()->getAsValueRange<StringAttr>()) {
         symbols.push_back(lengthIds.at(name));
-        // What follows from a nested length is nested like it.
+        // Lengths computed from a nested length are nested too.
         const std::string &parent = program.lengths[symbols.back()].parent;
         if (!parent.empty())
           entry.parent = parent;
@@ -107,7 +107,7 @@ void StorageMap::addLengths(ProgramOp op) {
     int layout = layoutOf({StringAttr::get(op.getContext(), parent)});
     program.lengths.back().parentLayout = layout;
   }
-  // How many tiles the copies of attention have along a length.
+  // The number of tiles of attention copies along a length.
   for (auto kernel : op.getOps<KernelOp>()) {
     if (!readsCopies(kernel))
       continue;

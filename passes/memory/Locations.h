@@ -1,7 +1,7 @@
 //===- Locations.h - what the phase `memory` says of arrays ---------------===//
 //
-// The names and attributes by which `attn-place-arrays` says where arrays lie
-// (dialect/AttnMemory.td), for those who read them.
+// The names and attributes of array locations that `attn-place-arrays` sets
+// (dialect/AttnMemory.td), for their readers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,58 +22,59 @@ constexpr llvm::StringLiteral locationName = "attn.location",
                               gatheredName = "attn.gathered_copies",
                               listName = "attn.list", roomsName = "attn.rooms";
 
-/// Where an array lies; null: nobody has said that.
+/// The array's location, or null if it has not been assigned.
 ArrayLocationAttr locationOf(mlir::Value array);
 
-/// Where the right side of a product is packed, its left side, and the list of
-/// the places of its left side's rows; null: there is none.
+/// The packed right side of a product, its left side, and the list of its left
+/// side's row addresses, or null.
 ArrayLocationAttr packedLocationOf(ComputeOp op);
 ArrayLocationAttr packedLeftLocationOf(ComputeOp op);
 ArrayLocationAttr listLocationOf(ComputeOp op);
 
-/// The copy that an equation stores beside what it gives (Copies.h), or null.
+/// The copy that an equation stores beside its result (Copies.h), or null.
 ArrayLocationAttr storedCopyOf(ComputeOp op);
 
-/// Whether the machine of `op` multiplies by what is packed: not where no tile
-/// of a product has rows in registers.
+/// Returns whether the machine of `op` multiplies packed factors: only if tiles
+/// keep rows in registers.
 bool packsProducts(mlir::Operation *op);
 
-/// The rooms of a kernel, none where it needs none.
+/// The workspace locations of a kernel, or none.
 llvm::SmallVector<RoomAttr> roomsOf(KernelOp kernel);
 
-/// The elements of a room, counted in real numbers of the type `real`, but for
-/// the extents that are lengths.
+/// The size of a workspace, in real numbers of the type `real`; extents that
+/// are lengths are separate.
 int64_t countIn(RoomAttr room, mlir::Type real);
 
-/// The ops of a block in the order in which they are computed: those of a
-/// kernel ahead of the kernel.
+/// The ops of a block in execution order: members of a kernel before the
+/// kernel.
 llvm::SmallVector<mlir::Operation *> opsInOrder(mlir::Block &block);
 
-/// The kernel with rooms of its own that `op` is a member of; null: of none.
+/// The kernel with its own workspace that contains `op`, or null.
 KernelOp kernelAround(mlir::Operation *op);
 
-/// Of a product in columns: how many equations read a part of it each.
+/// For a product in columns: the number of equations that each read a part of
+/// it.
 int64_t partsOf(ComputeOp product, KernelOp kernel);
 
-/// The array that an op gives as another view, or with a row more; null where
-/// it gives one of its own. Nobody reads the old array once a row is appended.
+/// The array of which an op's result is a view, or an extension by a row; null
+/// for a new array. Nothing reads the old array after a row is appended.
 mlir::Value viewedBy(mlir::Operation *op);
 
-/// The op that computes an array, under its views and inside kernels; null for
-/// the argument of a loop.
+/// The op that computes an array, through views and kernels; null for a loop
+/// argument.
 mlir::Operation *computedBy(mlir::Value array);
 
-/// Whether an op stands in the body of a loop, by itself or in a kernel.
+/// Returns whether an op is in the body of a loop, directly or in a kernel.
 bool isInBodyOf(mlir::Operation *loop, mlir::Operation *op);
 
-/// The location of what lies where another array does.
+/// The location of an array that shares another array's memory.
 ArrayLocationAttr sameAs(ArrayLocationAttr location);
 
 /// The loops around `op`, outermost first.
 llvm::SmallVector<mlir::Operation *> loopsAround(mlir::Operation *op);
 
-/// Whether a loop's rows are ranks: the examples by falling length, of which
-/// those that still run are the first.
+/// Returns whether a loop's rows are ranks: the examples by decreasing length,
+/// of which the running ones are the first.
 bool runsByRank(mlir::Operation *loop);
 
 } // namespace fovea::attn

@@ -1,12 +1,12 @@
 //===- PlaceArrays.cpp - where every array of a program lies --------------===//
 //
-// Decides which arrays have memory of their own, and which lie in memory that
-// others have: rows where a loop keeps them, carries that are the row of the
-// step before or are written over, views, parts in the rooms of a kernel. What
-// is packed or copied of products has memory, too.
+// Decides which arrays have their own memory, and which share memory: rows of a
+// loop's stacked arrays, carries that are the previous step's row or are
+// overwritten, views, and parts of a kernel's workspace. Packed and copied
+// factors of products get memory, too.
 //
-// How many bytes that is, and which memories share them, depends on the batch
-// and is for the runtime (runtime/memory/Placement.h).
+// The sizes, and which live ranges share memory, depend on the batch; the
+// runtime decides them (runtime/memory/Placement.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,15 +57,15 @@ private:
   MLIRContext *context;
   bool keepsPacked;
   unsigned numMemories = 0;
-  /// What is packed: the array, where it begins, its strides, sizes and parts.
+  /// A packed factor: the array, its offset, strides, sizes and parts.
   using PackedKey = std::tuple<const void *, int64_t, int64_t, int64_t, int64_t,
                                int64_t, int64_t>;
   std::map<PackedKey, ArrayLocationAttr> packed;
-  /// What attention reads copies of.
+  /// The copies that attention reads.
   std::vector<std::pair<CopiedRows, ArrayLocationAttr>> copiedRows;
-  /// Values of bodies that are written where a loop keeps its rows.
+  /// Body values that are written directly into a loop's stacked rows.
   llvm::DenseMap<Value, OpResult> rowsOf;
-  /// Next values of carries that are written over them.
+  /// Next values of carries that overwrite them.
   llvm::DenseMap<Value, Value> overCarry;
 };
 } // namespace
@@ -74,8 +74,8 @@ private:
 // Arrays and the loops around them
 //===----------------------------------------------------------------------===//
 
-/// Of two ops in one loop, whether `a` stands before `b`: those of a kernel one
-/// by one.
+/// For two ops in one loop: whether `a` comes before `b`, counting the members
+/// of a kernel individually.
 static bool isBefore(Operation *a, Operation *b) {
   while (!b->getBlock()->findAncestorOpInBlock(*a))
     b = b->getParentOp();
@@ -98,7 +98,7 @@ static bool isSummedOverExamples(Value array) {
   });
 }
 
-/// Memory of its own for an array that is computed where `where` stands.
+/// A separate memory for an array that is computed at `where`.
 ArrayLocationAttr Placer::own(ArrayType type, bool perExample,
                               Operation *where) {
   bool hasLengths = llvm::any_of(type.getShape(), llvm::IsaPred<StringAttr>);
@@ -113,8 +113,8 @@ ArrayLocationAttr Placer::own(ArrayType type, bool perExample,
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// Rows that are neither copies nor results of matrix products, whose rows
-/// are consecutive, are written where they stay.
+/// Rows that are neither copies nor results of matrix products, whose rows are
+/// consecutive, are written in place.
 void Placer::findRowsInPlace(Operation *loop) {
   auto scan = dyn_cast<ScanOp>(loop);
   for (unsigned i = 0; scan && i < scan.getNumStacked(); ++i) {
@@ -131,7 +131,7 @@ void Placer::findRowsInPlace(Operation *loop) {
   }
 }
 
-/// A carry is the row of the step before, where its rows are kept.
+/// A carry is the previous step's row, if its rows are kept.
 ArrayLocationAttr Placer::carryOf(Operation *loop, unsigned number) {
   Block &body = loop->getRegion(0).front();
   BlockArgument carry = body.getArgument(1 + number);
@@ -150,7 +150,8 @@ ArrayLocationAttr Placer::carryOf(Operation *loop, unsigned number) {
              body.getTerminator());
 }
 
-/// Whether each element of `op` reads the element of `array` at its own place.
+/// Returns whether each element of `op` reads the element of `array` at its own
+/// place.
 static bool isReadAtOwnPlace(Value array, Operation *user, ComputeOp op) {
   ReadOp read = plainRead(user, array);
   if (!read || op.getReducer() != Reducer::none ||
@@ -162,15 +163,15 @@ static bool isReadAtOwnPlace(Value array, Operation *user, ComputeOp op) {
   return true;
 }
 
-/// The kernel in columns that an op is a member of, or null.
+/// The kernel in columns that contains an op, or null.
 static KernelOp columnsAround(Operation *op) {
   auto kernel = dyn_cast<KernelOp>(op->getParentOp());
   return kernel && kernel.getSchedule() == Schedule::columns ? kernel
                                                              : KernelOp();
 }
 
-/// The next value of a carry is written over it, where nobody reads the carry
-/// any more by then.
+/// The next value of a carry overwrites it, after its last
+/// read.
 void Placer::findCarriesInPlace(Operation *loop) {
   Block &body = loop->getRegion(0).front();
   Operation *yield = body.getTerminator();
@@ -185,7 +186,7 @@ void Placer::findCarriesInPlace(Operation *loop) {
       Operation *reader = user;
       while (!isInBodyOf(loop, reader))
         reader = reader->getParentOp();
-      // Some of its columns are written before others of them are read.
+      // Some of its columns are written before others are read.
       KernelOp kernel = columnsAround(next);
       auto member = dyn_cast<ComputeOp>(reader);
       if (kernel && member && columnsAround(reader) == kernel)
@@ -233,12 +234,12 @@ LogicalResult Placer::placeLoop(Operation *loop) {
 //===----------------------------------------------------------------------===//
 
 /// The copy of a side of a product. Products that read an array in the same way
-/// share it, and who computes the array stores it where that is possible.
+/// share it, and the op that computes the array stores it if possible.
 ArrayLocationAttr Placer::copyOf(ComputeOp op, const CopiedSide &side) {
   PackedKey key = {
       side.array.getAsOpaquePointer(), side.first,   side.along, side.deep,
       side.rows.value_or(0),           side.columns, 1};
-  // Where a list says which rows they are, they are this product's own.
+  // Rows selected by a list belong to this product only.
   if (side.isListed)
     key = {op.getAsOpaquePointer(), 0, 0, 0, 0, 0, 1};
   ArrayLocationAttr &location = packed[key];
@@ -250,8 +251,8 @@ ArrayLocationAttr Placer::copyOf(ComputeOp op, const CopiedSide &side) {
   return location;
 }
 
-/// What is packed of a product of the rows of a batch. Products of the same
-/// weights share it.
+/// The packed factors of a product over the rows of a batch. Products of the
+/// same weights share them.
 void Placer::placeProduct(ComputeOp op) {
   std::optional<RowsProduct> product = rowsProductOf(op);
   if (listsTerms(op))
@@ -276,7 +277,7 @@ void Placer::placeProduct(ComputeOp op) {
     op->setAttr(packedName, copyOf(op, copiedRight(*product)));
     return;
   }
-  // What is read as it lies, where it is multiplied, is not packed.
+  // A factor that is multiplied in place is not packed.
   if (!product->packsAhead() || !packsProducts(op))
     return;
   ArrayLocationAttr &location = packed[key];
@@ -351,7 +352,7 @@ LogicalResult Placer::placeBlock(Block &block) {
       continue;
     auto compute = dyn_cast<ComputeOp>(op);
     if (locationOf(op->getResult(0))) {
-      // A strip; the weights of its product are packed as any others.
+      // A strip; the weights of its product are packed like any others.
       placeProduct(compute);
       continue;
     }
@@ -368,7 +369,7 @@ struct PlaceArrays : fovea::attn::impl::PlaceArraysBase<PlaceArrays> {
     ProgramOp program = getOperation();
     if (failed(verifyBatched(program)))
       return signalPassFailure();
-    // What an earlier run has decided is decided again.
+    // Discards the decisions of an earlier run.
     program.walk([](Operation *op) {
       for (StringRef name :
            {locationName, locationsName, carriesName, swapsName, packedName,

@@ -1,17 +1,18 @@
 //===- RecomputeForMemory.cpp - arrays computed again instead of kept -----===//
 //
-// The backward pass needs what the forward pass has computed. Where memory has
-// a limit, arrays are computed a second time shortly before they are needed,
-// the cheapest for their size first (Chen et al., 2016: training deep nets with
-// sublinear memory cost). What loops keep, and products with weights before
-// anything cheaper, stay.
+// The backward pass needs results of the forward pass. Under a memory limit,
+// arrays are recomputed shortly before their use, those with the lowest cost
+// per byte first (Chen et al., 2016: training deep nets with sublinear memory
+// cost). Stacked rows of loops stay, and so do products with weights while
+// anything is cheaper.
 //
 // Nothing is estimated: after each round the program is placed, and the
-// runtime's own plan for the largest batch says what it takes.
+// runtime's own plan for the largest batch gives the memory.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/Pipeline.h"
 #include "passes/batch/Batch.h"
 #include "passes/memory/Storage.h"
 #include "runtime/memory/Placement.h"
@@ -32,9 +33,9 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Nobody who reads an array so soon after it waits for it.
+/// Readers so soon after an array leave no gap.
 static constexpr int64_t nearby = 8;
-/// Smaller arrays are no help: a share of all.
+/// The minimum size of a candidate: a share of the total.
 static constexpr double leastShare = 0.002;
 /// Rounds of choosing arrays and of planning anew.
 static constexpr int mostRounds = 40;
@@ -43,15 +44,15 @@ static constexpr int mostRounds = 40;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// The bytes of the arrays of the program as it is, in a batch of this size.
+/// The bytes of the arrays of the current program, in a batch of this size.
 static int64_t plannedBytes(ProgramOp program, Type real,
                             const runtime::BatchSize &size) {
   OwningOpRef<ProgramOp> copy = cast<ProgramOp>(program->clone());
   (*copy)->setAttr("attn.machine", MachineAttr::of(program));
-  PassManager manager(program.getContext(), ProgramOp::getOperationName());
-  formKernels(manager);
-  placeArrays(manager);
-  if (failed(manager.run(*copy)))
+  if (failed(runPasses(*copy, [](OpPassManager &manager) {
+        formKernels(manager);
+        placeArrays(manager);
+      })))
     return std::numeric_limits<int64_t>::max();
   StorageMap storage(*copy, real);
   const Program &description = storage.description();
@@ -73,7 +74,8 @@ static int64_t plannedBytes(ProgramOp program, Type real,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// An array whose readers leave a gap, and what computes it after the gap.
+/// An array with a gap between its readers, and the ops that recompute it after
+/// the gap.
 struct Candidate {
   Value array;
   Operation *at = nullptr; // the first reader after the gap
@@ -86,7 +88,7 @@ public:
   Recomputer(ProgramOp program, const runtime::BatchSize &size)
       : block(program.getBody().front()), size(size) {}
 
-  /// Computes the arrays again that cost least for their size. False when
+  /// Recomputes the arrays with the lowest cost per byte. Returns false if
   /// there is none.
   bool round(int64_t total);
 
@@ -120,7 +122,7 @@ double Recomputer::placesOf(ArrayAttr extents) const {
   return places;
 }
 
-/// Roughly: the operations of the body at every place.
+/// Roughly: the number of operations of the body over all places.
 double Recomputer::workOf(Operation *op) const {
   auto compute = dyn_cast<ComputeOp>(op);
   if (!compute)
@@ -130,13 +132,13 @@ double Recomputer::workOf(Operation *op) const {
   return operations * placesOf(compute.getExtents());
 }
 
-/// Whether an op gives the same when it runs again later.
+/// Returns whether an op has the same result when it runs again later.
 static bool isRepeatable(Operation *op) {
   return isa<ComputeOp, ConcatOp, ReshapeOp>(op) &&
          (isa<ReshapeOp>(op) || batchOf(op) == BatchKind::each);
 }
 
-/// Whether an array is there at `at`, or after it, in any case.
+/// Returns whether an array is live at `at`, or after it, anyway.
 bool Recomputer::isReadFrom(Value array, Operation *at) const {
   return llvm::any_of(array.getUsers(), [&](Operation *user) {
     Operation *reader = block.findAncestorOpInBlock(*user);
@@ -144,7 +146,7 @@ bool Recomputer::isReadFrom(Value array, Operation *at) const {
   });
 }
 
-/// The ops that give `op` again ahead of `at`, operands first.
+/// The ops that recompute `op` before `at`, operands first.
 bool Recomputer::collect(Operation *op, Operation *at, Candidate &candidate) {
   if (candidate.chain.contains(op))
     return true;
@@ -186,7 +188,8 @@ std::optional<Candidate> Recomputer::candidateOf(Operation &op) {
       widest = places[i] - places[i - 1];
       afterGap = places[i];
     }
-  // What the array itself waits for is not computed again: it moves no memory.
+  // Inputs that the array itself waits for are not recomputed: that would save
+  // no memory.
   if (widest < nearby || afterGap == places.front())
     return std::nullopt;
   Candidate candidate;
@@ -205,7 +208,7 @@ std::optional<Candidate> Recomputer::candidateOf(Operation &op) {
 void Recomputer::apply(const Candidate &candidate) {
   OpBuilder builder(candidate.at);
   IRMapping mapping;
-  // Operands that were computed again are taken from there, if that is ahead.
+  // Recomputed operands are reused, if they come earlier.
   for (auto &[array, again] : copies)
     for (Value copy : again)
       if (copy.getDefiningOp()->isBeforeInBlock(candidate.at) &&
@@ -247,11 +250,11 @@ bool Recomputer::round(int64_t total) {
         candidates.push_back(std::move(*candidate));
   auto costOf = [](const Candidate &each) { return each.work / each.bytes; };
   llvm::sort(candidates, [&](const Candidate &a, const Candidate &b) {
-    // Of equals the one that stands first.
+    // Among equals the first one.
     return std::pair(costOf(a), order.lookup(a.array.getDefiningOp())) <
            std::pair(costOf(b), order.lookup(b.array.getDefiningOp()));
   });
-  // One kind of arrays at a time, as those of all layers.
+  // One kind of array at a time, such as those of all layers.
   for (const Candidate &candidate : candidates)
     if (costOf(candidate) <= 1.5 * costOf(candidates.front()))
       apply(candidate);
@@ -278,7 +281,7 @@ struct RecomputeForMemory
       int64_t places = 0;
       if (number.getAsInteger(10, places) || places < 0)
         return getOperation().emitError()
-               << "a length is given as 'S=100', not '" << text << "'";
+               << "expected a length such as 'S=100', found '" << text << "'";
       size.lengths[name.str()] = places;
     }
     return success();

@@ -1,8 +1,8 @@
 //===- Rooms.cpp - the memory that threads have for a kernel --------------===//
 //
-// In strips: packed right sides, and some rows of every array that the kernel
-// keeps to itself. In columns: the sums of some rows of every product, and
-// where the rows of its left side lie. Each thread has such rooms of its own.
+// In strips: packed right sides, and some rows of every internal array of the
+// kernel. In columns: the sums of some rows of every product, and the addresses
+// of its left side's rows. Each thread has its own workspace.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ ArrayType fovea::attn::rowListType(ComputeOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The rooms of one kernel in strips.
+/// The workspace of one kernel in strips.
 class Strips {
 public:
   Strips(KernelOp kernel)
@@ -73,7 +73,7 @@ private:
   MachineAttr machine;
   SmallVector<ComputeOp> members;
   std::optional<Attention> attention;
-  /// Whether tiles of copies take all memory on the chip.
+  /// Whether tiles of copies take all on-chip memory.
   bool hasPairsAlone = false;
   SmallVector<Room> rooms;
   size_t firstStrip = 0;
@@ -86,8 +86,8 @@ static bool sumsRows(ComputeOp member) {
   return sharedBy(member).back() >= int64_t(member.getNumParallel());
 }
 
-/// Whether each element of a result may be written over the element of `array`
-/// at its own place: a row is read ahead of what is written of it.
+/// Returns whether each element of a result may overwrite the element of
+/// `array` at its own place: a row is read before it is written.
 static bool isReadAtOwnPlace(ComputeOp op, Value array) {
   if (op.getReducer() != Reducer::none && !op.isNormaliser())
     return false;
@@ -128,7 +128,7 @@ void Strips::placePacked() {
   firstStrip = rooms.size();
 }
 
-/// Whether a member gives pairs of which some keys are there at a time.
+/// Returns whether a member computes pairs for some keys at a time.
 bool Strips::isInRegisters(ComputeOp member) const {
   if (!attention)
     return false;
@@ -142,7 +142,7 @@ size_t Strips::roomOfNothing() {
   return rooms.size() - 1;
 }
 
-/// The room of a strip that nobody reads any more, or a new one.
+/// Reuses the workspace of a dead strip, or creates one.
 size_t Strips::roomFor(ComputeOp member, size_t number) {
   Attribute width = member.getResult().getType().getShape().getValue().back();
   auto isFree = [&](size_t at) {
@@ -162,8 +162,8 @@ size_t Strips::roomFor(ComputeOp member, size_t number) {
     ++at;
   if (at == freeFrom.size()) {
     freeFrom.push_back(0);
-    // Between rows: whole vectors, and no power of two, which would bring the
-    // rows into few sets of a cache.
+    // The row pitch: whole vectors, and not a power of two, which would map the
+    // rows to few cache sets.
     rooms.push_back({machine.getStripRows(), {{width, 16, 16}}});
   }
   freeFrom[at] = lastReadOf(member.getResult(), number) + 1;
@@ -195,7 +195,8 @@ void Strips::place() {
 // Columns
 //===----------------------------------------------------------------------===//
 
-/// Whether every product has as many columns as several equations have places.
+/// Returns whether every product has a multiple of the equations' places as
+/// columns.
 static bool isInColumns(KernelOp kernel) {
   int64_t width = 0;
   SmallVector<int64_t> products;
@@ -227,8 +228,8 @@ static void placeColumns(KernelOp kernel) {
     if (!productOf(op))
       continue;
     setLocation(op, locationName, rooms.size());
-    // No power of two between rows, which would bring them into few sets of a
-    // cache.
+    // The row pitch is not a power of two, which would map the rows to few
+    // cache sets.
     rooms.push_back(RoomAttr::get(
         context, rows,
         {RoomExtent{op.getExtents()[0], /*multiple=*/1, /*extra=*/16}},
@@ -244,7 +245,7 @@ LogicalResult fovea::attn::placeInRooms(KernelOp kernel) {
   if (std::optional<int64_t> keys = kernel.getKeys();
       keys && (*keys != keysOfTile || !attentionIn(kernel)))
     return kernel.emitOpError()
-           << "takes " << *keys << " keys at a time but is no attention of "
+           << "takes " << *keys << " keys at a time but is not an attention of "
            << keysOfTile << " at a time";
   if (kernel.getSchedule() == Schedule::strips) {
     Strips(kernel).place();
@@ -255,7 +256,7 @@ LogicalResult fovea::attn::placeInRooms(KernelOp kernel) {
     return success();
   if (!isInColumns(kernel))
     return kernel.emitOpError()
-           << "has no equations of one width after products of so many columns";
+           << "has no equations of equal width after its products";
   placeColumns(kernel);
   return success();
 }

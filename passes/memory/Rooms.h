@@ -7,17 +7,17 @@
 
 namespace fovea::attn {
 
-/// Gives a kernel in strips or in columns its rooms, and the arrays that it has
-/// to itself their locations in them. The arrays that it reads have locations.
-/// Fails, with an error, where the kernel is none that can be computed so.
+/// Assigns a kernel in strips or in columns its workspace, and locations in it
+/// to its internal arrays. The arrays that it reads have locations. Fails with
+/// an error if the kernel cannot be computed so.
 mlir::LogicalResult placeInRooms(KernelOp kernel);
 
-/// Whether the rows of a side of a product are not consecutive, so that a list
-/// says where they are. The left side has a location.
+/// Returns whether the rows of a product's side are not consecutive, so that a
+/// list contains their addresses. The left side has a location.
 bool needsRowList(ComputeOp product);
 
-/// What the list holds: for each row where it is, or for each run of a row that
-/// is gathered.
+/// The entries of the list: for each row its address, or for each run of a
+/// gathered row.
 ArrayType rowListType(ComputeOp product);
 
 } // namespace fovea::attn

@@ -12,12 +12,13 @@
 
 namespace fovea::attn {
 
-/// Whether such a list is made of the terms of `op`: of a sum over one index of
-/// all examples, outside of loops, on a machine that has threads for the rows.
+/// Returns whether the terms of `op` get such a list: for a sum over one index
+/// of all examples, outside of loops, on a machine that has threads for the
+/// rows.
 bool listsTerms(ComputeOp op);
 
-/// What an entry of the list says of a term, as i64. Entries are in the order
-/// of the examples and of their terms.
+/// The fields of a list entry about a term, as i64. Entries are in the order of
+/// the examples and of their terms.
 enum TermField : int64_t {
   RowOfTerm, // -1: it is added nowhere
   NextTerm,  // the number of the next entry of the same row; -1: none

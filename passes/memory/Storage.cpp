@@ -167,7 +167,7 @@ void StorageMap::use(Value array, int position) {
       std::max(program.arrays[found->second].lastUse, position);
 }
 
-/// The rooms of a kernel: each thread has them one by one.
+/// The workspace of a kernel: each thread has its own.
 void StorageMap::addRooms(KernelOp kernel, int position) {
   SmallVector<RoomAttr> rooms = roomsOf(kernel);
   if (rooms.empty())
@@ -220,7 +220,7 @@ void StorageMap::addRooms(KernelOp kernel, int position) {
 // Arrays
 //===----------------------------------------------------------------------===//
 
-/// A row of what a loop around `where` keeps.
+/// A row of a stacked array of a loop around `where`.
 Storage StorageMap::rowAt(ArrayType type, bool perExample, Operation *where,
                           ArrayLocationAttr location) {
   Storage row = placed(type, perExample, where);
@@ -235,7 +235,7 @@ Storage StorageMap::rowAt(ArrayType type, bool perExample, Operation *where,
   return row;
 }
 
-/// Of an array of which some rows are there at a time.
+/// For an array of which some rows exist at a time.
 Storage StorageMap::inRoom(ComputeOp op, KernelOp kernel) {
   Storage own;
   if (kernel.getSchedule() == Schedule::columns) {
@@ -262,7 +262,7 @@ static Program::Layout::Kind layoutKindOf(DataPlace place) {
   llvm_unreachable("data lies in one of three places");
 }
 
-/// What an op gives that gives one array.
+/// The result of an op with one array.
 void StorageMap::addArray(Operation *op, int position) {
   Value result = op->getResult(0);
   auto type = cast<ArrayType>(result.getType());
@@ -304,7 +304,7 @@ void StorageMap::addArray(Operation *op, int position) {
   use(result, position);
 }
 
-/// Whether a memory is there already; it is used until here.
+/// Whether a memory exists already; its live range extends to here.
 bool StorageMap::usesKnown(ArrayLocationAttr location, int position) {
   auto known = memories.find(location.getNumber());
   if (known == memories.end())
@@ -315,7 +315,7 @@ bool StorageMap::usesKnown(ArrayLocationAttr location, int position) {
   return true;
 }
 
-/// The copy of a side of a product: two numbers of bf16 for each real one.
+/// The copy of a side of a product: two bf16 numbers per real number.
 void StorageMap::addCopy(ComputeOp op, ArrayLocationAttr location,
                          const CopiedSide &side, int position) {
   if (usesKnown(location, position))
@@ -329,7 +329,7 @@ void StorageMap::addCopy(ComputeOp op, ArrayLocationAttr location,
   program.arrays.back().extra = size.extra;
 }
 
-/// What is packed of a product, and the list of its rows; and the copy that an
+/// The packed factors of a product, the list of its rows, and the copy that an
 /// equation stores.
 void StorageMap::addProduct(ComputeOp op, int position) {
   if (ArrayLocationAttr copy = attn::storedCopyOf(op))
@@ -425,7 +425,7 @@ void StorageMap::addLoop(Operation *op, int position) {
                   location, yield);
 }
 
-/// Kept to the end; the name is given to a copy of the description.
+/// Kept to the end; a copy of the description gets the name.
 void StorageMap::addOutput(OutputOp op) {
   Program::Array array =
       program.arrays[arrayOfSlot.lookup(of(op.getValue()).slot)];
@@ -442,13 +442,13 @@ void StorageMap::addBlock(Block &block, int position) {
   for (Operation *op : opsInOrder(block)) {
     if (auto kernel = dyn_cast<KernelOp>(op)) {
       for (OpResult result : kernel->getResults()) {
-        // A copy: the table that it lies in may grow.
+        // A copy: the table may be reallocated.
         Storage yielded = of(kernel.getYielded(result));
         storage[result] = yielded;
       }
       continue;
     }
-    // Every op is a step; those of a kernel are one.
+    // Every op is a step; the members of a kernel are one.
     Operation *step = block.findAncestorOpInBlock(*op);
     bool isFirst = step != before;
     before = step;

@@ -1,8 +1,8 @@
 //===- Storage.h - the frame of a placed program --------------------------===//
 //
-// Reads what `attn-place-arrays` has decided: gives every memory, length and
-// loop its slots of the frame, and writes down the description that the
-// runtime allocates by (runtime/Program.h). It decides nothing but numbers.
+// Reads the decisions of `attn-place-arrays`, assigns frame slots to every
+// memory, length and loop, and writes the description by which the runtime
+// allocates (runtime/Program.h). It decides only numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,10 +21,10 @@ namespace fovea::attn {
 struct Loop {
   mlir::Operation *op = nullptr;
   int stepSlot = 0;
-  /// How many rows take part in the present step; -1: all examples.
+  /// The number of rows in the current step; -1: all examples.
   int rowsSlot = -1;
-  /// The order of the examples, of a loop whose rows are ranks: only those
-  /// that are long enough take part, and they are the first.
+  /// The order of the examples, for a loop whose rows are ranks: only long
+  /// enough ones take part, and they are the first.
   int order = -1;
 };
 
@@ -38,26 +38,26 @@ struct Storage {
   int layout = -1;
   /// The loop whose ranks number the rows; null: examples do.
   const Loop *ranks = nullptr;
-  /// The array of which this one is the row at the present step of `along`: it
-  /// is written where it stays. Null: an array of its own.
+  /// The stacked array of which this is the row at the current step of `along`,
+  /// written in place. Null: a separate array.
   mlir::Value rowOf;
   const Loop *along = nullptr;
-  /// Not null: the row at the step before, and ahead of the first step this
+  /// Not null: the row at the previous step, and before the first step this
   /// array.
   mlir::Value init;
-  /// Not below 0: only some of its rows are there, in a room of the kernel, as
-  /// part `strip` of the place at hand. The rows lie along `rowAxis`.
+  /// Not below 0: only some of its rows exist, in the kernel's workspace, as
+  /// part `strip` of the current place. The rows are along `rowAxis`.
   int strip = -1;
   size_t rowAxis = 0;
-  /// Not 0: one row is there, with so many parts whose vectors take turns.
+  /// Not 0: one row exists, with so many parts whose vectors alternate.
   int64_t parts = 0;
 };
 
-/// Where a machine has memory on the chip, so many blocks of threads have rooms
-/// in memory when they are too large for that.
+/// If a machine has on-chip memory: the number of blocks with workspace in
+/// global memory, for a workspace that is too large for the chip.
 constexpr int64_t blocksWithRooms = 128;
 
-/// What a thread, or a block of threads, has for the rooms of a kernel.
+/// The size of the workspace of a thread, or of a block of threads.
 struct ThreadMemory {
   int slot = 0, partSlot = 0;
 };
@@ -68,31 +68,31 @@ public:
   StorageMap(ProgramOp program, mlir::Type real);
 
   const Storage &of(mlir::Value array) const;
-  /// Room for the packed right side of a product that `op` is; null when it is
-  /// none, or lies in a room of its kernel. Products of the same weights share
+  /// Memory for the packed right side of the product `op`; null if it is not a
+  /// product, or uses a kernel's workspace. Products of the same weights share
   /// it.
   const Storage *packedOf(ComputeOp op) const;
-  /// The copy of the left side; null where the product reads no copies.
+  /// The copy of the left side; null if the product reads no copies.
   const Storage *packedLeftOf(ComputeOp op) const;
-  /// The copy that an equation stores beside its result; null: there is none.
+  /// The copy that an equation stores beside its result, or null.
   const Storage *storedCopyOf(ComputeOp op) const;
-  /// The memory of a kernel's rooms, for each thread.
+  /// The memory of a kernel's workspace, for each thread.
   ThreadMemory memoryOf(KernelOp kernel) const {
     return threadMemory.lookup(kernel);
   }
-  /// How many parts of the right side of a product take turns where it is
-  /// packed.
+  /// The number of right-side parts that alternate in the packed
+  /// form.
   int64_t packedPartsOf(ComputeOp op) const;
-  /// The columns of one part that stand together.
+  /// The adjacent columns of one part.
   unsigned packedLanes() const { return machine.getLanes(); }
-  /// Whether an array stays from run to run.
+  /// Returns whether an array persists from run to run.
   bool isKept(const Storage &array) const;
-  /// The list of a product that is in no room, in elements of the array that
-  /// they are rows of, int64; null: there is none. It has an entry for every
-  /// run of a row that is gathered, `nowhere` where that is 0.
+  /// The list of a product outside workspaces, in elements of the array that
+  /// they are rows of, int64; or null. It has an entry for every run of a
+  /// gathered row, `nowhere` where that is 0.
   const Storage *rowListOf(ComputeOp op) const;
   /// The buffer from which a loop takes the next value of a carry that is
-  /// itself a carry of the loop; null where none is needed.
+  /// itself a carry of the loop; null if none is needed.
   const Storage *swapOf(mlir::Operation *loop, unsigned carry) const;
 
   const runtime::Program &description() const { return program; }
@@ -137,7 +137,7 @@ private:
                    Role role = Role::Temporary,
                    LayoutKind kind = LayoutKind::Packed);
   const Storage &memory(ArrayLocationAttr location) const;
-  /// The extents of an array as the description has them.
+  /// The extents of an array in the description's form.
   std::vector<int64_t> describe(ArrayType type) const;
   void use(mlir::Value array, int position);
   int newSlot() { return program.numSlots++; }
@@ -150,7 +150,7 @@ private:
   /// By number.
   std::map<unsigned, Storage> memories;
   llvm::DenseMap<mlir::Operation *, ThreadMemory> threadMemory;
-  /// How many arrays of a kernel lie in its rooms.
+  /// The number of a kernel's arrays in its workspace.
   llvm::DenseMap<mlir::Operation *, int> numStrips;
   llvm::StringMap<int> lengthIds;
   llvm::DenseMap<int, int> arrayOfSlot;

@@ -16,8 +16,8 @@ using namespace fovea::attn::schedule;
 
 namespace {
 
-/// The largest difference of ranges that is looked at: numbers are otherwise
-/// as likely the sizes of two unrelated axes.
+/// The maximum difference of ranges: larger ones are more likely two unrelated
+/// axes.
 constexpr int64_t maxDifference = 4;
 
 class Aligner {
@@ -57,8 +57,8 @@ std::optional<unsigned> Aligner::indexOver(Operation *op, Attribute extent) {
   return found;
 }
 
-/// Whether all that `op` reads of long members lies in the places that the
-/// copies have.
+/// Returns whether all reads of long members by `op` lie in the places of the
+/// copies.
 bool Aligner::readsFit(Operation *op, int64_t shift) const {
   bool isLong = longOps.contains(op);
   unsigned time = isLong ? longOps.lookup(op) : *indexOver(op, small);
@@ -134,7 +134,7 @@ ComputeOp Aligner::shorten(ComputeOp op, unsigned axis, int64_t shift) {
   return copy;
 }
 
-/// Lets a member read the copies.
+/// Makes a member read the copies.
 void Aligner::redirect(ComputeOp op, int64_t ownShift, int64_t shift) {
   op->walk([&](ReadOp read) {
     Operation *target = read.getArray().getDefiningOp();
@@ -152,7 +152,7 @@ void Aligner::redirect(ComputeOp op, int64_t ownShift, int64_t shift) {
     read.getArrayMutable().assign(copy.getResult());
     if (!read.getPlaces())
       return;
-    // The end of the copy is the end of the whole, or cannot be reached.
+    // The end of the copy is the end of the whole, or unreachable.
     SmallVector<Attribute> places;
     for (auto pairs : read.getPlaces()->getAsRange<ArrayAttr>()) {
       SmallVector<Attribute> renamed;
@@ -167,9 +167,10 @@ void Aligner::redirect(ComputeOp op, int64_t ownShift, int64_t shift) {
   });
 }
 
-/// One cycle that no loop computes, if ranges may be why. True when the system
-/// has changed: the cycle then has no read of the long arrays left, and what
-/// stands in their place has an axis less of that length. So this ends.
+/// Handles one cycle that no loop computes, if ranges may be the reason.
+/// Returns true if the system changed: the cycle then no longer reads the long
+/// arrays, and their replacements have one axis less of that length. So this
+/// terminates.
 static bool alignOne(SystemOp system) {
   Graph graph(system);
   ArrayRef<Operation *> nodes = graph.getNodes();
@@ -201,7 +202,7 @@ static bool alignOne(SystemOp system) {
 }
 
 void schedule::alignRanges(SystemOp system) {
-  // Each round takes the long arrays out of one cycle.
+  // Each round removes the long arrays from one cycle.
   while (alignOne(system)) {
   }
 }

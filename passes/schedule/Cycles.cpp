@@ -1,8 +1,8 @@
 //===- Cycles.cpp - why no loop computes a cycle --------------------------===//
 //
-// The diagnostics of recurrences that have no order: a past and a future, an
-// equation that needs itself at the same place, a read of the whole, and one
-// whose gradient alone has no order.
+// Diagnoses recurrences without an order: a past and a future, an equation that
+// needs itself at the same place, a read of the whole, and one whose gradient
+// alone has no order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,7 +59,7 @@ static std::string enumeration(ArrayRef<std::string> parts) {
   return text;
 }
 
-/// An op of the cycle that has a name of its own, if there is one.
+/// A named op of the cycle, if there is one.
 static Operation *spokesman(ArrayRef<Operation *> ops) {
   for (Operation *op : ops)
     if (!Graph::ownName(op).empty())
@@ -182,7 +182,7 @@ static void reportWhole(const Graph &graph, ArrayRef<Edge> edges,
       << "'" << graph.getText(edge.target) << "' is defined here";
 }
 
-/// The equations have an order, and those of their gradient have none:
+/// The equations have an order, but those of their gradient have none:
 /// `'a' has no gradient: ..`. What flows back runs against the reads.
 static void reportGradient(const Graph &graph, ArrayRef<Operation *> ops,
                            const std::optional<Edge> &conflict) {
@@ -215,8 +215,8 @@ void schedule::reportCycle(const Graph &graph, ArrayRef<Operation *> ops,
     for (auto [index, extent] : loopIndices(op))
       if (!axes.candidates(op, extent).empty())
         extents.insert(extent);
-  // The axes of an equation stand before those of its value: the first extent
-  // is the one to speak of, unless another one is read both ways.
+  // The axes of an equation precede those of its value: report the first
+  // extent, unless another one is read in both directions.
   std::optional<Edge> conflict;
   std::optional<unsigned> sameIndex;
   Operation *first = spokesman(ops);
@@ -238,7 +238,7 @@ void schedule::reportCycle(const Graph &graph, ArrayRef<Operation *> ops,
     return reportGradient(graph, ops, conflict);
   if (conflict)
     return reportWhole(graph, edges, *conflict);
-  // Some op of the cycle has no index at all to run along: it reads the whole.
+  // Some op of the cycle has no index to run along: it reads the whole.
   for (const Edge &edge : edges)
     for (auto [axis, extent] : loopIndices(edge.target))
       if (!sameIndex && isa<StringAttr>(extent) &&

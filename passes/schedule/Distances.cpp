@@ -1,9 +1,9 @@
 //===- Distances.cpp - how far away a read can be -------------------------===//
 //
-// What is known where a compute reads: the ranges of its indices, its
-// condition, the branches around the read, and what index arithmetic gives. How
-// far the place that is read lies from an index follows from that, whatever way
-// the place is written.
+// Collects the facts at a read: the ranges of the indices, the condition,
+// the enclosing branches, and index arithmetic. They determine the
+// distance between the read place and an index, however the place is
+// written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,17 +19,17 @@ using namespace fovea::attn::schedule;
 
 namespace {
 
-/// How many alternatives a condition may have; of one with more nothing is
-/// taken. How many values are looked into: shared ones count once.
+/// The limits: alternatives of a condition, beyond which it is ignored, and
+/// examined values; shared ones count once.
 constexpr size_t maxAlternatives = 16, maxValues = 256;
 
-/// What is known inside of one compute.
+/// The facts inside of one compute.
 class Surroundings {
 public:
   explicit Surroundings(ComputeOp op) : op(op), lengths(op) {}
 
-  /// Takes for given what holds where `inner`, a part of the compute, stands.
-  /// A condition that fails hides its own reads too: whatever they give, it
+  /// Assumes the facts that hold at `inner`, a part of the compute. A
+  /// failing condition hides its own reads too: whatever they return, it
   /// fails.
   void enter(Operation *inner);
   void assume(Value condition, bool holds);
@@ -54,7 +54,7 @@ private:
   llvm::DenseMap<Attribute, WholeSum> sizes;
 };
 
-/// All of `first` with each of `second`.
+/// All combinations of `first` and `second`.
 std::vector<Facts> both(const std::vector<Facts> &first,
                         const std::vector<Facts> &second) {
   std::vector<Facts> result;
@@ -73,7 +73,7 @@ std::vector<Facts> joined(std::vector<Facts> first,
 } // namespace
 
 std::optional<WholeSum> Surroundings::sizeOf(Attribute extent) {
-  // Of a nested length every row has its own.
+  // Every row has its own value of a nested length.
   std::optional<LinearIndex> form = lengths.formOf(extent);
   if (!form)
     return std::nullopt;
@@ -297,8 +297,8 @@ Distance Surroundings::difference(const WholeSum &place,
 // Distances
 //===----------------------------------------------------------------------===//
 
-/// Whether anything is said of the indices where `read` stands, beyond their
-/// ranges.
+/// Returns whether anything beyond ranges is known about the indices at
+/// `read`.
 static bool isPlain(ComputeOp op, Operation *read) {
   return !op.hasCondition() && read->getParentOp() == op;
 }

@@ -1,12 +1,13 @@
 //===- Emit.cpp - from a plan to a program --------------------------------===//
 //
 // Writes the ops of a plan in order. An op in a loop loses the indices that the
-// loops run; a loop carries what its reads asked for while its body was
-// written, and stacks what somebody reads outside.
+// loops run. A loop carries the rows that reads in its body request, and stacks
+// the arrays that are read outside.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/schedule/Emit.h"
+#include "passes/analysis/Equations.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -38,7 +39,7 @@ void Emitter::run() {
     if (isa<LengthOp>(op))
       builder.clone(op);
   emitSteps(plan.steps);
-  // Results stand at the end, in the order in which they were asked for.
+  // Results come last, in the order of the requests.
   for (Operation *op : graph.getNodes())
     if (isa<OutputOp>(op))
       emitOp(op);
@@ -55,7 +56,7 @@ void Emitter::emitSteps(ArrayRef<Step> steps) {
 OpBuilder Emitter::builderOf(unsigned scope) {
   if (scope + 1 == scopes.size() && current)
     return OpBuilder(current);
-  // The body of a loop belongs to no op until the loop is complete.
+  // The body of a loop has no parent op until the loop is complete.
   OpBuilder builder(program.getContext());
   builder.setInsertionPointToEnd(scopes[scope].block);
   return builder;
@@ -117,7 +118,7 @@ void Emitter::emitOp(Operation *op) {
     scopes.back().arrays[op] = result;
 }
 
-/// An op that reads arrays as a whole, each axis at its own index.
+/// An op that reads whole arrays, each axis at its own index.
 Operation *Emitter::emitWhole(Operation *op) {
   SmallVector<unsigned> run = runIndices(op);
   IRMapping mapping;
@@ -151,8 +152,8 @@ Operation *Emitter::emitWhole(Operation *op) {
   return clone;
 }
 
-/// Maps what a block of a compute uses from outside: its indices, and numbers
-/// that canonicalisation keeps beside the equations.
+/// Maps a compute block's captured values: its indices, and constants that
+/// canonicalisation keeps beside the equations.
 void Emitter::mapOutside(ComputeOp op, Block &from, Block &to,
                          IRMapping &mapping) {
   auto start = OpBuilder::atBlockBegin(&to);
@@ -201,15 +202,17 @@ Value Emitter::emitCompute(ComputeOp op) {
   SmallVector<unsigned> run = runIndices(op);
   SmallVector<Attribute> names, extents;
   SmallVector<int64_t> lower;
+  SmallVector<unsigned> kept;
   for (unsigned i = 0; i < op.getNumIndices(); ++i) {
     if (llvm::is_contained(run, i))
       continue;
+    kept.push_back(i);
     names.push_back(op.getIndices()[i]);
     extents.push_back(op.getExtents()[i]);
     lower.push_back(op.getLower()[i]);
   }
   bool below = hasRunLower(op);
-  // Nothing to reduce gives 1 (or true) here, and not 0.
+  // An empty reduction yields 1 (or true) here, not 0.
   bool needsMask = below && (op.getReducer() == Reducer::prod ||
                              op.getReducer() == Reducer::all);
   OpBuilder builder = builderOf(scopes.size() - 1);
@@ -217,6 +220,7 @@ Value Emitter::emitCompute(ComputeOp op) {
       builder, op.getLoc(), needsMask ? "" : op.getLabel().value_or(""), names,
       extents, lower, op.getNumParallel() - run.size(), op.getReducer(),
       op.getElementType(), op.hasCondition() || below);
+  result.setOrderAttr(orderOver(op, kept, result.getNumParallel()));
   current = result;
 
   if (result.hasCondition()) {
@@ -231,7 +235,7 @@ Value Emitter::emitCompute(ComputeOp op) {
       if (!reached) {
         cloneBlock(from, inside, mapping);
       } else {
-        // What the condition reads stands nowhere below the lower bound.
+        // The inputs of the condition exist nowhere below the lower bound.
         auto branch =
             scf::IfOp::create(inside, op.getLoc(), inside.getI1Type(), reached,
                               /*withElseRegion=*/true);
@@ -259,7 +263,7 @@ Value Emitter::emitCompute(ComputeOp op) {
   cloneBlock(from, inside, mapping);
   YieldOp::create(inside, op.getLoc(), mapping.lookup(op.getYielded()));
 
-  // Arithmetic on an index that a loop runs has lost its use.
+  // Arithmetic on an index that a loop runs is unused now.
   SmallVector<Operation *> order;
   result->walk<WalkOrder::PreOrder>(
       [&](Operation *nested) { order.push_back(nested); });
@@ -293,7 +297,7 @@ Value Emitter::maskBelow(ComputeOp op, Value array) {
   return result.getResult();
 }
 
-/// Clones the ops of a block but its terminator. Nesting is as deep as an
+/// Clones the ops of a block except its terminator. Nesting is as deep as an
 /// expression, which the parser limits.
 void Emitter::cloneBlock(Block &from, OpBuilder &builder, IRMapping &mapping) {
   for (Operation &op : from.without_terminator()) {
@@ -369,7 +373,7 @@ void Emitter::emitLoop(const Loop &loop) {
       grown.push_back({op, all - scope.carries.begin()});
       continue;
     }
-    // The row's axes, with the loop's put back in its place.
+    // The row's axes, with the loop's reinserted.
     auto full = cast<ArrayType>(op->getResult(0).getType());
     SmallVector<unsigned> left;
     for (unsigned axis = 0; axis < full.getRank(); ++axis) {

@@ -1,8 +1,8 @@
 //===- Emit.h - from a plan to a program ----------------------------------===//
 //
-// Emit.cpp writes ops and loops, EmitReads.cpp decides for each read where the
-// element stands inside the loops: in this step's row, in a carry, in a growing
-// array, or in an array of an outer scope.
+// Emit.cpp writes ops and loops. EmitReads.cpp locates each read element inside
+// the loops: in this step's row, in a carry, in a growing array, or in an array
+// of an outer scope.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,16 +43,16 @@ private:
     mlir::Value init, argument;
     mlir::Value appended; // with this step's row
   };
-  /// A block that is being filled: the program, or the body of a loop.
+  /// A block under construction: the program, or the body of a loop.
   struct Scope {
     const Loop *loop = nullptr;
     mlir::Block *block = nullptr;
     mlir::Value index;
-    /// What stands for an op of the system in this block.
+    /// The counterpart of a system's op in this block.
     llvm::DenseMap<mlir::Operation *, mlir::Value> arrays;
     std::vector<Carry> carries;
     llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>, mlir::Value> fills;
-    /// Slices by array, its axes that are left, and where the others stand.
+    /// Slices by array, remaining axes, and positions of the others.
     std::map<std::pair<void *, std::vector<int64_t>>, mlir::Value> slices;
   };
   using Path = llvm::SmallVector<const Loop *>;
@@ -70,7 +70,8 @@ private:
                               llvm::ArrayRef<mlir::Type> types,
                               llvm::ArrayRef<int64_t> axes);
   bool escapes(const Loop &loop, mlir::Operation *op);
-  /// Whether the loops around a compute run an index below its lower bound.
+  /// Returns whether the loops around a compute run an index below its lower
+  /// bound.
   bool hasRunLower(ComputeOp op) const;
   mlir::Value atLeastLower(mlir::OpBuilder &builder, ComputeOp op);
   void cloneBlock(mlir::Block &from, mlir::OpBuilder &builder,
@@ -78,8 +79,8 @@ private:
   void mapOutside(ComputeOp op, mlir::Block &from, mlir::Block &to,
                   mlir::IRMapping &mapping);
 
-  /// A builder in front of the op that is being emitted, or at the end of an
-  /// outer scope.
+  /// A builder before the op that is being emitted, or at the end of an outer
+  /// scope.
   mlir::OpBuilder builderOf(unsigned scope);
   const Path &pathOf(mlir::Operation *op) { return paths[op]; }
   /// The indices of an op that the current loops run, outermost first.
@@ -89,7 +90,7 @@ private:
   mlir::Value zeros(unsigned scope, ArrayType type);
 
   //===--- EmitReads.cpp --------------------------------------------------===//
-  /// One boundary of a read that can be reached.
+  /// One reachable boundary of a read.
   struct Case {
     const Access *access;
     /// Where the alternative's axes stand in the array of the read.
@@ -109,22 +110,22 @@ private:
                           mlir::Value otherwise);
   static mlir::Value placeValue(mlir::OpBuilder &builder, mlir::Location loc,
                                 mlir::Attribute place);
-  /// Whether a growing array of a route has a row that a loop around both
-  /// reader and array is still computing.
+  /// Returns whether a growing array of a route has a row that a loop around
+  /// both reader and array is still computing.
   bool isPartial(const Access &access, const Route &route);
   llvm::SmallVector<Case> reachableCases(const Access &main);
-  /// How many steps back a case of the axis that a window runs applies.
+  /// The number of steps back at which a case of the windowed axis applies.
   std::optional<int64_t> stepsBack(const Route &route, const Access &main,
                                    mlir::Attribute place);
 
   Route routeOf(const Access &access, unsigned limit = ~0u);
-  /// Whether `materialise` can give the axes `wanted` of an access.
+  /// Returns whether `materialise` can provide the axes `wanted` of an access.
   bool canMaterialise(const Access &access, llvm::ArrayRef<unsigned> wanted,
                       unsigned limit = ~0u);
   mlir::Value materialise(const Access &access, llvm::ArrayRef<unsigned> wanted,
                           unsigned limit = ~0u);
-  /// The array at the end of a route. `inits` are what a window starts with,
-  /// one for each step back; none means zeros.
+  /// The array at the end of a route. `inits` are the initial rows of a window,
+  /// one per step back; none means zeros.
   mlir::Value follow(const Access &access, const Route &route,
                      llvm::ArrayRef<mlir::Value> inits = {});
   mlir::Value windowOf(const Access &access, const Route &route,

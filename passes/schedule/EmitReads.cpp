@@ -1,9 +1,9 @@
 //===- EmitReads.cpp - where an element stands inside the loops -----------===//
 //
 // A read of an op that shares loops with its reader becomes a read of this
-// step's row, of a carried row, or of a growing array. Boundaries of the axis
-// that a loop runs become what its carries start with; where that cannot be
-// said (a corner of two axes), the read branches on its indices.
+// step's row, of a carried row, or of a growing array. Boundaries of a loop's
+// axis become initial values of its carries. If that is impossible (a corner of
+// two axes), the read branches on its indices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ using namespace fovea::attn::schedule;
 // Routes
 //===----------------------------------------------------------------------===//
 
-/// Of what lies further back all rows are kept, instead of one for each step.
+/// For rows further back, all rows are kept, instead of one per step.
 static constexpr int64_t mostCarried = 256;
 
 Route Emitter::routeOf(const Access &access, unsigned limit) {
@@ -123,7 +123,7 @@ Value Emitter::appendedOf(Scope &scope, Carry &carry) {
 // Whole arrays
 //===----------------------------------------------------------------------===//
 
-/// The number of the loop that runs an index of a read, or none.
+/// The loop that runs an index of a read, or none.
 static std::optional<unsigned> loopOf(ArrayRef<unsigned> run,
                                       const AccessIndex &index) {
   if (index.kind != AccessIndex::Iterator)
@@ -138,7 +138,7 @@ bool Emitter::canMaterialise(const Access &access, ArrayRef<unsigned> wanted,
                              unsigned limit) {
   Route route = routeOf(access, limit);
   SmallVector<unsigned> run = runIndices(access.reader);
-  // What the loop itself computes stands nowhere before it.
+  // The loop's own results do not exist before it.
   const Path &path = pathOf(access.array.getDefiningOp());
   if (limit < run.size() && limit < path.size() &&
       path[limit] == scopes[limit + 1].loop)
@@ -200,7 +200,7 @@ Value Emitter::materialise(const Access &access, ArrayRef<unsigned> wanted,
     if (index.offset != 0) {
       Value offset = arith::ConstantIndexOp::create(inside, loc, index.offset);
       at = arith::AddIOp::create(inside, loc, at, offset);
-      // The first steps look outside; the cases of the read then decide.
+      // The first steps read outside; the cases of the read then decide.
       if (!otherwise)
         otherwise = arith::ConstantOp::create(
             inside, loc, inside.getZeroAttr(type.getElementType()));
@@ -263,7 +263,7 @@ void Emitter::emitRead(ReadOp read, OpBuilder &builder, IRMapping &mapping) {
   Route route = routeOf(*main);
   SmallVector<Case> cases = reachableCases(*main);
 
-  // Which axes of an alternative are left when those of the read's array are.
+  // The remaining axes of an alternative, given those of the read's array.
   auto wantedOf = [&](const Case &one, ArrayRef<unsigned> left) {
     SmallVector<unsigned> wanted;
     for (auto [axis, place] : llvm::enumerate(one.axes))
@@ -291,7 +291,7 @@ void Emitter::emitRead(ReadOp read, OpBuilder &builder, IRMapping &mapping) {
   TypedAttr otherwise;
   if (read.getOtherwise() && llvm::is_contained(first, nullptr))
     plain &= matchPattern(read.getOtherwise(), m_Constant(&otherwise));
-  // Outside along two axes at once a default and a case differ.
+  // Outside along two axes at once, a default and a case differ.
   if (route.kind == Route::Window && read.getOtherwise() && !rest.empty())
     plain = false;
   if (!plain || isPartial(*main, route)) {
@@ -366,7 +366,7 @@ Value Emitter::readElement(OpBuilder &builder, Location loc,
   };
 
   if (route.kind == Route::Window && otherwise) {
-    // Before the first step a carry has some start, but not this default.
+    // Before the first step a carry has an initial value, but not this default.
     bool reverse = scopes[route.scope].loop->reverse;
     Attribute end =
         reverse ? cast<ArrayType>(access.array.getType()).getExtent(route.axis)
@@ -378,7 +378,7 @@ Value Emitter::readElement(OpBuilder &builder, Location loc,
     return choose(outside, [&](OpBuilder &) { return otherwise; });
   }
   if (isPartial(access, route)) {
-    // This step's row is not complete: a loop inside still computes it.
+    // This step's row is incomplete: a loop inside is still computing it.
     const Scope &scope = scopes[route.scope];
     Access now = access;
     now.indices[route.axis] = AccessIndex();
@@ -401,8 +401,8 @@ Value Emitter::placeValue(OpBuilder &builder, Location loc, Attribute place) {
                                         cast<IntegerAttr>(place).getInt());
 }
 
-/// A read that branches on its indices: one branch for each case, and one for
-/// the array itself.
+/// A read that branches on its indices: one branch per case, and one for the
+/// array itself.
 Value Emitter::emitBranches(ReadOp read, const Access &access,
                             ArrayRef<Case> cases, OpBuilder &builder,
                             IRMapping &mapping) {

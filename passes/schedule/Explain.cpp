@@ -1,7 +1,7 @@
 //===- Explain.cpp - the schedule in words --------------------------------===//
 //
-// Prints plans by the names of equations. Says what the scheduler decided and
-// decides nothing: a plan is made again for each system.
+// Prints plans by the names of equations: the scheduler's decisions. Decides
+// nothing: the plan of each system is recomputed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ private:
   void printWindows(unsigned depth, StringRef title,
                     const llvm::MapVector<StringRef, int64_t> &windows);
   void printCycle(const Loop &loop, unsigned depth);
-  /// Equations around a loop that could stand in it and do not.
+  /// Equations around a loop that could be in it but are not.
   void printNeighbours(const Loop &loop, unsigned depth);
   void printList(unsigned depth, StringRef title, const Names &names);
   Names namesOf(ArrayRef<Operation *> ops) const;
@@ -49,7 +49,7 @@ private:
 
 } // namespace
 
-/// Inputs and results are no computation.
+/// Inputs and results are not computations.
 static bool isComputed(Operation *op) {
   return !isa<DataOp, ParamOp, OutputOp>(op);
 }
@@ -132,7 +132,7 @@ void Explanation::printLoop(const Loop &loop, unsigned depth) {
                       ? ", of given length"
                       : "")
               << ": ";
-  // What has no name of its own may be named for a reader after the loop.
+  // An unnamed op may be named after a reader that follows the loop.
   SmallVector<Operation *> named;
   llvm::copy_if(ops, std::back_inserter(named),
                 [](Operation *op) { return !Graph::ownName(op).empty(); });
@@ -146,13 +146,13 @@ void Explanation::printLoop(const Loop &loop, unsigned depth) {
     printSteps(loop.body, depth + 1);
 }
 
-/// The shortest way from what the loop carries back to its reader.
+/// The shortest path from the loop's carry back to its reader.
 void Explanation::printCycle(const Loop &loop, unsigned depth) {
   std::optional<std::string> best;
   size_t bestLength = 0;
   for (auto [op, time] : loop.time)
     for (const Edge &edge : graph.getReads(op)) {
-      // How a state is kept is no reason to keep it.
+      // The storage of a state is not a reason to keep it.
       if (!loop.contains(edge.target) || !loop.carries(edge) ||
           op->hasAttr("attn.state"))
         continue;
@@ -190,7 +190,7 @@ void Explanation::printNeighbours(const Loop &loop, unsigned depth) {
     std::string text = graph.getName(op).str();
     if (!inside.contains(text) || !Graph::ownName(op).empty())
       return text;
-    // Something that was written inside an equation of the loop.
+    // An op that was written inside an equation of the loop.
     text = "part of " + text;
     StringRef separator = " over ";
     for (auto [index, extent] : loopIndices(op)) {
@@ -330,7 +330,7 @@ void fovea::attn::explainSchedule(ModuleOp module,
                                   llvm::raw_ostream &out) {
   for (auto system : module.getOps<SystemOp>()) {
     OwningOpRef<SystemOp> copy = system.clone();
-    // The pass itself reports what has no schedule.
+    // The pass itself reports systems without a schedule.
     ScopedDiagnosticHandler silence(module.getContext(),
                                     [](Diagnostic &) { return success(); });
     auto planned = planSystem(*copy);

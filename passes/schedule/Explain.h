@@ -15,17 +15,18 @@ struct UnreadEquation {
 };
 
 /// The equations that neither the objective nor, in decoding, a generated name
-/// needs, and that nobody asked for: `gets` of the loss, `shows` of the
-/// decoder. To be called before the derivation, which drops them.
+/// needs, and that were not requested: `gets` of the loss, `shows` of the
+/// decoder. Call it before the derivation, which drops them.
 std::vector<UnreadEquation> findUnread(mlir::ModuleOp module,
                                        llvm::ArrayRef<std::string> gets,
                                        llvm::ArrayRef<std::string> shows);
 
-/// Prints how the systems of a module are scheduled: which equations are
-/// computed over all positions at once, why a loop is a loop, what is dead, and
-/// for decoders what is computed before, at every step and afterwards, and what
-/// the steps carry. To be called before `attn-schedule`; systems without a
-/// schedule are left out (the pass says why). `unread` is what else is dead.
+/// Prints the schedule of a module's systems: which equations are computed over
+/// all positions at once, why a loop is a loop, and dead equations. For
+/// decoders, also which are computed before, at every step and afterwards, and
+/// the state between steps. Call it before `attn-schedule`. Systems without a
+/// schedule are omitted (the pass reports why). `unread` lists further dead
+/// equations.
 void explainSchedule(mlir::ModuleOp module,
                      llvm::ArrayRef<UnreadEquation> unread,
                      llvm::raw_ostream &out);

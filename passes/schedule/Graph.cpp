@@ -1,6 +1,6 @@
 //===- Graph.cpp - who reads whom, and how far away -----------------------===//
 //
-// Builds the dependence graph of a system. Nothing here recurses: a graph is as
+// Builds the dependence graph of a system. Without recursion: a graph is as
 // large as the model.
 //
 //===----------------------------------------------------------------------===//
@@ -123,7 +123,7 @@ Graph::Graph(SystemOp system) : system(system) {
       lengths[length.getLengthAttr()] = length;
       continue;
     }
-    // Numbers that canonicalisation keeps here belong to the bodies.
+    // Constants that canonicalisation keeps here belong to the bodies.
     if (op.getNumResults() == 1 && !isa<ArrayType>(op.getResult(0).getType()))
       continue;
     all.push_back(&op);
@@ -221,7 +221,7 @@ std::optional<int64_t> Graph::pastEnd(Attribute place, Attribute extent) const {
     return number.getInt() - size.getInt();
   if (size || number)
     return std::nullopt;
-  // A length that is given as the extent plus a constant.
+  // A length whose value is the extent plus a constant.
   auto it = lengths.find(place);
   if (it == lengths.end())
     return std::nullopt;
@@ -288,8 +288,8 @@ StringRef Graph::ownName(Operation *op) {
 }
 
 void Graph::findNames() {
-  // From the named ops to what was made for them, breadth first, so that the
-  // nearest consumer gives the name.
+  // From the named ops to their derived ops, breadth first, so that the nearest
+  // consumer gives the name.
   std::queue<Operation *> work;
   for (Operation *op : nodes) {
     if (auto equation = dyn_cast<EquationOp>(op))
@@ -308,7 +308,7 @@ void Graph::findNames() {
   while (!work.empty()) {
     Operation *op = work.front();
     work.pop();
-    // A copy: the map grows while the owner is put into it.
+    // A copy: the map may be reallocated while the owner is inserted.
     Operation *owner = owners.lookup(op);
     for (const Access &access : getAccesses(op)) {
       Operation *target = access.array.getDefiningOp();
@@ -339,7 +339,7 @@ Location Graph::getPlace(Operation *op) const {
   return equation ? equation.getLoc() : owner->getLoc();
 }
 
-/// The place in a file that a location stands for, or null.
+/// The place in a file that a location represents, or null.
 static FileLineColLoc fileOf(Location location) {
   FileLineColLoc found;
   location->walk([&](Location inner) {
@@ -396,8 +396,10 @@ std::string schedule::writtenName(StringRef name) {
   for (StringRef part : parts) {
     // Calls of one def are numbered.
     part = part.split('#').first;
+    StringRef digits = part;
+    digits.consume_front("-");
     bool isMember =
-        !text.empty() && !part.empty() && llvm::all_of(part, llvm::isDigit);
+        !text.empty() && !digits.empty() && llvm::all_of(digits, llvm::isDigit);
     if (isMember && text.back() == ']')
       text.back() = ',';
     else if (!text.empty())

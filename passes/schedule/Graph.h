@@ -1,8 +1,8 @@
 //===- Graph.h - who reads whom, and how far away -------------------------===//
 //
 // The dependence graph of a system: its live ops in source order, their reads,
-// and the distance of a read along an index. Names and lines for people are
-// here too, because every diagnostic of scheduling speaks of equations.
+// and the distance of a read along an index. Also has names and lines for
+// diagnostics, which all mention equations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,16 +15,16 @@
 
 namespace fovea::attn::schedule {
 
-/// How far from the reader's time the time of what it reads can be.
+/// The possible distances between the reader's time and that of the read array.
 struct Distance {
   static constexpr int64_t infinity = int64_t(1) << 40;
   int64_t min = -infinity, max = infinity;
 
   bool isConstant() const { return min == max; }
   bool isZero() const { return min == 0 && max == 0; }
-  /// Never on the far side of the reader: legal in a loop of that direction.
+  /// Never ahead of the reader: legal in a loop of that direction.
   bool allowed(bool reverse) const { return reverse ? min >= 0 : max <= 0; }
-  /// Always of an earlier step of the loop.
+  /// Always from an earlier step of the loop.
   bool carried(bool reverse) const { return reverse ? min > 0 : max < 0; }
 };
 
@@ -35,13 +35,13 @@ struct Edge {
 };
 
 /// The strongly connected components of a graph over 0 .. n-1, members in
-/// ascending order. A component comes after all that it reads; among those that
-/// could come next, the one with the smallest member does.
+/// ascending order. A component follows all that it reads; among the
+/// candidates, the one with the smallest member comes first.
 llvm::SmallVector<llvm::SmallVector<unsigned>>
 orderedComponents(llvm::ArrayRef<llvm::SmallVector<unsigned>> reads);
 
-/// A name in the IR as the spec writes it: `y[0]` for `y.0`, and `y` for what
-/// the gradient says of it.
+/// The spec's spelling of a name in the IR: `y[0]` for `y.0`, and `y` for its
+/// adjoint.
 std::string writtenName(llvm::StringRef name);
 
 class Graph {
@@ -51,9 +51,9 @@ public:
   SystemOp getSystem() const { return system; }
 
   /// The ops that reach an op without results (an output, a mark), in source
-  /// order; lengths are no nodes.
+  /// order; lengths are not nodes.
   llvm::ArrayRef<mlir::Operation *> getNodes() const { return nodes; }
-  /// The ops that nobody needs, in source order.
+  /// The dead ops, in source order.
   llvm::ArrayRef<mlir::Operation *> getDead() const { return dead; }
 
   bool isLive(mlir::Operation *op) const { return position.contains(op); }
@@ -62,8 +62,8 @@ public:
     return position.lookup(op);
   }
 
-  /// The reads of an op that can happen: a boundary counts only where the read
-  /// can leave the array on that side.
+  /// The possible reads of an op: a boundary counts only if the read can leave
+  /// the array on that side.
   llvm::ArrayRef<Edge> getReads(mlir::Operation *op) const;
   /// The reads of an op's result.
   llvm::ArrayRef<Edge> getReaders(mlir::Operation *op) const;
@@ -73,12 +73,12 @@ public:
 
   /// The length that `length` varies with, or null.
   mlir::StringAttr getParent(mlir::Attribute length) const;
-  /// Whether a search finds the length.
+  /// Returns whether a search finds the length.
   bool isOpen(mlir::Attribute length) const;
   /// Whether a length is `base` or is computed from it.
   bool derivesFrom(mlir::Attribute length, mlir::Attribute base) const;
-  /// How far `place` is past the end of an axis of `extent`: 0 for the extent
-  /// itself; nothing when that is not known.
+  /// The distance of `place` from the end of an axis of `extent`: 0 for the
+  /// extent itself; nothing if unknown.
   std::optional<int64_t> pastEnd(mlir::Attribute place,
                                  mlir::Attribute extent) const;
   /// Whether an index of `reader` can be `place` of an axis of `extent`.
@@ -88,16 +88,17 @@ public:
   /// The name of the equation that an op belongs to: its label, what
   /// `attn.part` says, or the label of the op that it was made for.
   llvm::StringRef getName(mlir::Operation *op) const;
-  /// That name as the spec writes it, for messages.
+  /// That name in the spec's spelling, for messages.
   std::string getText(mlir::Operation *op) const {
     return writtenName(getName(op));
   }
-  /// Where that equation stands in the source.
+  /// The source location of that equation.
   mlir::Location getPlace(mlir::Operation *op) const;
-  /// Where `inner`, a part of `op`, stands in the file of the equation; where
-  /// the equation stands if `inner` was written elsewhere (in the prelude).
+  /// The location of `inner`, a part of `op`, in the equation's file; the
+  /// equation's location if `inner` is elsewhere (in the prelude).
   mlir::Location getPlace(mlir::Operation *op, mlir::Operation *inner) const;
-  /// What an op without a name is said to be a part of, or nothing.
+  /// Returns the equation that an unnamed op is marked as a part of, or
+  /// nothing.
   static llvm::StringRef wholeOf(mlir::Operation *op);
   /// The name that the op itself has, or nothing.
   static llvm::StringRef ownName(mlir::Operation *op);
@@ -128,18 +129,18 @@ loopIndices(mlir::Operation *op);
 Distance distanceOf(const Access &access, unsigned time, unsigned axis);
 
 /// The largest value of index `a` minus index `b` that the condition of `op`
-/// allows, or that is possible where a compute reads, or Distance::infinity.
+/// allows, or at a compute's read, or Distance::infinity.
 int64_t largestDifference(ComputeOp op, unsigned a, unsigned b);
 int64_t largestDifference(const Access &access, unsigned a, unsigned b);
 
 /// The name of an op's index: `t`.
 std::string indexName(mlir::Operation *op, unsigned index);
-/// Whether an index has a name that no spec has written: that of an axis of a
-/// value, d0, or one that a pass made up.
+/// Returns whether an index has a name from no spec: that of a value axis, d0,
+/// or one that a pass invented.
 bool isMadeUp(llvm::StringRef index);
 /// Whether an equation is one of the gradient.
 bool isOfGradient(llvm::StringRef name);
-/// A read up to and with axis `axis`, as people write it: `s[t-1]`. Unless
+/// A read up to and including axis `axis`, as people write it: `s[t-1]`. Unless
 /// `asWritten`, names are those of the IR.
 std::string readText(const Graph &graph, const Edge &edge, unsigned axis,
                      bool asWritten = true);

@@ -24,7 +24,7 @@ static bool contains(const Step &step, Operation *op) {
   return step.loop ? step.loop->contains(op) : step.op == op;
 }
 
-/// Whether a step makes choices, or judges them: these keep their order.
+/// A step makes or judges choices: these keep their order.
 static bool isPinned(const Step &step) {
   return llvm::any_of(opsOf(step), [](Operation *op) {
     auto choice = dyn_cast<ChoiceOp>(op);
@@ -56,13 +56,13 @@ private:
   std::unique_ptr<Loop> loop; // that step
   llvm::DenseMap<Operation *, size_t> stepOf; // of those after it
   llvm::DenseSet<size_t> dependent;           // those that stay after it
-  /// The index of the loop, of what goes into it.
+  /// The loop's index in the ops that move into it.
   llvm::MapVector<Operation *, unsigned> times;
 };
 } // namespace
 
-/// Finds the last choice with the indices of the mark, and takes its loop from
-/// the steps.
+/// Finds the last choice with the indices of the mark, and removes its loop
+/// from the steps.
 bool MarkMover::findChoice() {
   ArrayType type = mark.getValue().getType();
   auto isIts = [&](const Step &step) {
@@ -90,8 +90,8 @@ bool MarkMover::findChoice() {
   return false;
 }
 
-/// Finds the steps after the choice that depend on it, or that have to stay
-/// after it.
+/// Finds the steps after the choice that depend on it, or must stay after
+/// it.
 void MarkMover::findDependent() {
   for (size_t i = number + 1; i < steps.size(); ++i) {
     bool depends = isPinned(steps[i]);
@@ -110,7 +110,8 @@ void MarkMover::findDependent() {
   }
 }
 
-/// Has an op, and all of its own loop, go into the loop. False: it cannot.
+/// Marks an op, and all of its own loop, to move into the loop. Returns false
+/// if it cannot.
 bool MarkMover::take(Operation *op, unsigned time) {
   const Step &step = steps[stepOf.lookup(op)];
   if (op != mark && isPinned(step))
@@ -127,8 +128,8 @@ bool MarkMover::take(Operation *op, unsigned time) {
   return true;
 }
 
-/// Finds what has to go into the loop. False: some of it needs later places, or
-/// is needed before them all are chosen.
+/// Finds the ops that must move into the loop. Returns false if some need later
+/// places, or are needed before all are chosen.
 bool MarkMover::findTimes() {
   times[mark] = 1 - search.getTime(mark);
   for (size_t i = 0; i < times.size(); ++i) {
@@ -159,8 +160,8 @@ bool MarkMover::findTimes() {
   return true;
 }
 
-/// Puts a step into the loop, after what it reads of the same place; a mark
-/// also after a choice.
+/// Moves a step into the loop, after its inputs of the same place; a mark also
+/// after a choice.
 void MarkMover::insert(Step step) {
   std::vector<Step> &body = loop->body;
   auto reads = [&](const Step &other) {

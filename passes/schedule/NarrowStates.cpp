@@ -31,7 +31,7 @@ struct RunningReduction {
   unsigned time = 0, index = 0;
   /// index <= time + offset.
   int64_t offset = 0;
-  /// What else the condition says; none of it is about `time`.
+  /// The rest of the condition; none of it involves `time`.
   SmallVector<Value> rest;
 };
 
@@ -60,7 +60,7 @@ private:
   void keepWindow(const Window &window);
   void redirect(const Edge &edge, ComputeOp window);
 
-  /// Whether an array of these extents has the same size in every step.
+  /// Returns whether an array of these extents has the same size in every step.
   bool isFixed(ArrayRef<Attribute> extents) const;
 
   const Graph &graph;
@@ -83,8 +83,8 @@ static bool usesArgument(Region &region, unsigned number) {
 // Accumulators
 //===----------------------------------------------------------------------===//
 
-/// Takes a conjunction apart. False when a part looks at the time in another
-/// way than `index <= time + offset`.
+/// Splits a conjunction. Returns false if a part uses the time in another way
+/// than `index <= time + offset`.
 bool Narrower::addCondition(RunningReduction &found, Value condition) const {
   // Conditions are as deep as expressions, which the parser limits.
   if (auto both = condition.getDefiningOp<arith::AndIOp>())
@@ -160,21 +160,21 @@ std::optional<RunningReduction> Narrower::findReduction(ComputeOp op) const {
       op.getLower()[found.time] != 0 || op.getLower()[found.index] != 0 ||
       usesArgument(op.getBody(), found.time))
     return std::nullopt;
-  // Without a condition on the time `offset` stays as it is, and the plan has
+  // Without a condition on the time `offset` stays unchanged, and the plan has
   // no such reduction.
   found.offset = std::numeric_limits<int64_t>::max();
   if (!addCondition(found,
                     op.getCondition().front().getTerminator()->getOperand(0)) ||
       found.offset == std::numeric_limits<int64_t>::max())
     return std::nullopt;
-  // Only sums have the same value for nothing as for what is left out.
+  // Only sums have the same value for an empty range as for excluded terms.
   bool isSum =
       op.getReducer() == Reducer::sum || op.getReducer() == Reducer::any;
   if (!isSum && (!found.rest.empty() || op.getNumReduction() > 1))
     return std::nullopt;
   if (op.getReducer() == Reducer::mean && found.offset != 0)
     return std::nullopt;
-  // What the last place needs is there by then, also after the rewriting.
+  // The inputs of the last place exist by then, also after the rewriting.
   for (const Edge &edge : graph.getReads(op)) {
     if (!loop.contains(edge.target))
       continue;
@@ -186,8 +186,8 @@ std::optional<RunningReduction> Narrower::findReduction(ComputeOp op) const {
   return found;
 }
 
-/// What one place adds: the reduction over the other indices, with the time in
-/// place of the running index.
+/// The contribution of one place: the reduction over the other indices, with
+/// the time in place of the running index.
 ComputeOp Narrower::createPart(OpBuilder &builder,
                                const RunningReduction &found) {
   ComputeOp op = found.op;
@@ -229,7 +229,7 @@ ComputeOp Narrower::createPart(OpBuilder &builder,
   return part;
 }
 
-/// What a reduction over nothing leaves as it is.
+/// The neutral element of a reduction.
 static TypedAttr neutralOf(Builder &builder, Reducer reducer, Type type) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   bool isReal = isa<FloatType>(type);
@@ -358,7 +358,7 @@ void Narrower::accumulate(const RunningReduction &found) {
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// A window is stored as a whole and shifted as a whole in each step.
+/// A window is stored and shifted as a whole in each step.
 static constexpr int64_t maxPlaces = 1 << 16;
 
 std::optional<Window> Narrower::findWindow(Operation *target) const {
@@ -384,7 +384,7 @@ std::optional<Window> Narrower::findWindow(Operation *target) const {
     if (!read || read.getPlaces() || distance.max > 0 ||
         distance.min < -maxPlaces)
       return std::nullopt;
-    // Reads of the past alone look at the window of the step before.
+    // Reads of the past only use the window of the previous step.
     window.places = std::max(
         window.places, distance.max < 0 ? -distance.min : 1 - distance.min);
     window.reads.push_back(edge);
@@ -444,8 +444,8 @@ void Narrower::keepWindow(const Window &window) {
     redirect(edge, kept);
 }
 
-/// Lets a read find its element in the window. Reads of the past alone look at
-/// the window of the step before, which stands when this step begins.
+/// Redirects a read to the window. Reads of the past only use the window of the
+/// previous step, which exists when this step begins.
 void Narrower::redirect(const Edge &edge, ComputeOp window) {
   auto read = cast<ReadOp>(edge.access->read);
   auto reader = cast<ComputeOp>(edge.reader);
@@ -496,7 +496,7 @@ void Narrower::redirect(const Edge &edge, ComputeOp window) {
 //===----------------------------------------------------------------------===//
 
 bool Narrower::run() {
-  // What grows only for the sake of a sum does not grow after this.
+  // Arrays that grow only for a sum stop growing here.
   bool changed = false;
   for (auto [op, time] : loop.time)
     if (auto compute = dyn_cast<ComputeOp>(op))
@@ -522,8 +522,9 @@ bool schedule::narrowStates(const Graph &graph, const Plan &plan) {
   return changed;
 }
 
-/// Equations say which arrays follow from which. What takes a number, as a row
-/// that is appended at a place, is of a loop, and so are loops themselves.
+/// Only equations show which arrays depend on which. An op with a scalar
+/// operand, such as an append at a place, belongs to a loop, and so do loops
+/// themselves.
 static LogicalResult checkEquations(SystemOp system) {
   for (Operation &op : system.getBody().front()) {
     if (isa<ScanOp, SearchOp>(op))

@@ -1,8 +1,8 @@
 //===- Plan.cpp - in which order and in which loops -----------------------===//
 //
 // Allen and Kennedy's scheduling, recursive: a component without a cycle is one
-// op over its whole range; a cyclic one gets a loop over an index along which
-// no read looks ahead, the reads that the loop carries are taken away, and the
+// op over its whole range. A cyclic one gets a loop over an index along which
+// no read looks ahead; the reads that the loop carries are removed, and the
 // rest is planned inside the loop. The recursion is as deep as arrays have
 // axes.
 //
@@ -52,7 +52,7 @@ bool TimeAxes::narrow(Domains &domains, bool reverse) {
     for (const Edge &edge : edges) {
       auto &times = domains[edge.reader], &axes = domains[edge.target];
       auto fits = [&](unsigned time, unsigned axis) {
-        // An op has one time index, also where it reads itself.
+        // An op has one time index, even if it reads itself.
         return (edge.reader != edge.target || time == axis) &&
                distanceOf(*edge.access, time, axis).allowed(reverse);
       };
@@ -187,7 +187,7 @@ static bool hasLoop(ArrayRef<Step> steps) {
   return llvm::any_of(steps, [](const Step &step) { return bool(step.loop); });
 }
 
-/// How many ways to run a loop over one extent are looked at.
+/// The maximum number of variants of a loop over one extent.
 static constexpr size_t maxTries = 16;
 
 FailureOr<Step> schedule::planComponent(const Graph &graph,
@@ -214,7 +214,7 @@ FailureOr<Step> schedule::planComponent(const Graph &graph,
     bool isParent = llvm::any_of(extents, [&](Attribute other) {
       return graph.getParent(other) == extent;
     });
-    /// Whether the loop is as good as one can be: without loops inside.
+    /// Returns whether the loop is optimal: without loops inside.
     auto consider = [&](std::unique_ptr<Loop> loop) {
       bool advances = isParent || llvm::any_of(edges, [&](const Edge &edge) {
                         return loop->carries(edge);
@@ -249,7 +249,7 @@ FailureOr<Step> schedule::planComponent(const Graph &graph,
       break;
     if (found)
       continue;
-    // Where ops have several indices of the extent, a loop along others of them
+    // If ops have several indices of the extent, a loop along others of them
     // may carry something.
     std::set<std::vector<unsigned>> tried;
     for (bool reverse : {false, true}) {

@@ -2,7 +2,7 @@
 //
 // The schedule as data: the ops of a system in order, recurrences in loops.
 // Plan.cpp finds the loops of equations, Search.cpp those of generated names;
-// Emit.cpp writes the program. Explain.cpp prints a plan without emitting it.
+// Emit.cpp writes the program. Explain.cpp prints a plan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,14 +49,15 @@ struct Plan {
 };
 
 /// Rewrites recurrences over n and n + 1 places (`x[k+1] = f(x[k])`) so that a
-/// loop over n steps computes them. Before the graph is made.
+/// loop over n steps computes them. Runs before the graph is built.
 void alignRanges(SystemOp system);
 
-/// The plan of a graph; failure after a diagnostic.
+/// The plan of a graph; fails with a diagnostic.
 mlir::FailureOr<Plan> makePlan(const Graph &graph);
 
 /// Rewrites reads of every place so far, inside of a search, that need less
-/// than every place: running sums and windows. True when the system behind
+/// than every place: running sums and windows. Returns true if the system
+/// behind
 /// `graph` has changed; graph and plan are then out of date.
 bool narrowStates(const Graph &graph, const Plan &plan);
 
@@ -68,17 +69,17 @@ planSystem(SystemOp system);
 // Between Plan.cpp, Search.cpp and MoveMarks.cpp
 //===----------------------------------------------------------------------===//
 
-/// Finds one index of `extent` per op such that no read lies on the far side
-/// of a loop in that direction. `fixed` says which indices are taken already.
-/// Ops in `first` get theirs first, the others in the order in which they are
-/// read. On failure `conflict` is a read that no choice satisfies.
+/// Finds one index of `extent` per op such that no read looks ahead in a loop
+/// of that direction. `fixed` has the indices taken already. Ops in `first` are
+/// assigned first, the others in the order in which they are read. On failure
+/// `conflict` is a read that no choice satisfies.
 class TimeAxes {
 public:
   TimeAxes(llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<Edge> edges,
            llvm::ArrayRef<const Loop *> enclosing);
 
-  /// What a loop is asked to carry: a read along an index of the reader and an
-  /// axis of what is read.
+  /// A read for a loop to carry: along an index of the reader and an axis of
+  /// the read array.
   struct Carried {
     const Edge *edge;
     unsigned time, axis;
@@ -110,7 +111,7 @@ llvm::SmallVector<Edge> edgesWithin(const Graph &graph,
                                     llvm::ArrayRef<mlir::Operation *> ops,
                                     llvm::ArrayRef<const Loop *> enclosing);
 
-/// Plans ops that share the loops `enclosing`. Silent where `report` is false.
+/// Plans ops that share the loops `enclosing`. Silent if `report` is false.
 mlir::FailureOr<std::vector<Step>>
 planOps(const Graph &graph, llvm::ArrayRef<mlir::Operation *> ops,
         llvm::ArrayRef<const Loop *> enclosing, bool report);
@@ -121,12 +122,12 @@ mlir::FailureOr<Step> planComponent(const Graph &graph,
                                     llvm::ArrayRef<const Loop *> enclosing,
                                     bool report);
 
-/// Says why no loop computes `ops`.
+/// Reports why no loop computes `ops`.
 void reportCycle(const Graph &graph, llvm::ArrayRef<mlir::Operation *> ops,
                  llvm::ArrayRef<const Loop *> enclosing);
 
-/// Has a mark `valid` that has all indices of a choice judge each place where
-/// the choice is made: `steps` are those of `search`.
+/// Makes a mark `valid` that has all indices of a choice judge each place at
+/// the choice: `steps` are those of `search`.
 void moveMarks(const Graph &graph, const Loop &search,
                std::vector<Step> &steps);
 

@@ -1,7 +1,7 @@
 //===- Schedule.cpp - attn-schedule: systems become programs --------------===//
 //
-// Plans each system of a module and writes the program in its place. Decides
-// nothing itself: Plan.h finds the order, Emit.h writes it down.
+// Plans each system of a module and replaces it by the program. Plan.h finds
+// the order, Emit.h writes it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ struct Schedule : fovea::attn::impl::ScheduleBase<Schedule> {
   void runOnOperation() override {
     if (explain)
       explainSchedule(getOperation(), {}, llvm::outs());
-    // One mistake is one error, though several systems have the equation.
+    // One mistake is one error, even if several systems have the equation.
     llvm::DenseSet<Location> reported;
     ScopedDiagnosticHandler once(
         &getContext(), [&](Diagnostic &diagnostic) -> LogicalResult {
@@ -37,7 +37,7 @@ struct Schedule : fovea::attn::impl::ScheduleBase<Schedule> {
     bool failedOnce = false, noLoss = false;
     for (auto system :
          llvm::make_early_inc_range(getOperation().getOps<SystemOp>())) {
-      // The gradient holds the equations of the loss.
+      // The gradient contains the equations of the loss.
       if (noLoss && system.getSymName() == "grad")
         continue;
       auto planned = schedule::planSystem(system);

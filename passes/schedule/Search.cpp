@@ -1,9 +1,9 @@
 //===- Search.cpp - what a generated name is computed from ----------------===//
 //
-// Plans graphs with generated names. What a choice needs and what depends on it
-// makes the step of a search; what does not depend on it comes before (the
-// encoder), what no choice needs comes after. The index of the generated name
-// is the outermost loop, upwards: reads of what is not generated yet are errors
+// Plans graphs with generated names. The dependences of a choice, and what
+// depends on it, form the step of a search. Independent ops come before it (the
+// encoder), ops that no choice needs come after. The index of the generated
+// name is the outermost loop, upwards: reads of ungenerated places are errors
 // that name the equation.
 //
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,7 @@ using namespace fovea::attn::schedule;
 
 namespace {
 
-/// The generated names of one index, and what is computed along with them.
+/// The generated names of one index, and the ops computed with them.
 struct Group {
   Attribute extent;
   bool open = false;
@@ -39,7 +39,7 @@ private:
   LogicalResult checkLengths(const Group &group);
   LogicalResult checkOpenIndices(const Group &group, const Loop &loop);
   FailureOr<Step> planSearch(const Group &group);
-  /// Reports that `edge` reads what is not generated yet.
+  /// Reports that `edge` reads a place that is not generated yet.
   void reportRead(const Group &group, const Edge &edge);
   /// Reports that `op` uses the length of the group.
   void reportUse(const Group &group, Operation *op);
@@ -59,8 +59,8 @@ private:
 //===----------------------------------------------------------------------===//
 
 void DecoderPlanner::findGroups(ArrayRef<ChoiceOp> choices) {
-  // A name that somebody reads back needs the search, and so does one that a
-  // mark judges step by step, or whose length the search finds.
+  // A name that is read back needs the search, and so does one that a mark
+  // judges step by step, or whose length the search finds.
   llvm::DenseSet<Operation *> readBack, judged;
   SmallVector<SmallVector<unsigned>> reads(graph.getNodes().size());
   for (Operation *op : graph.getNodes())
@@ -132,7 +132,7 @@ void DecoderPlanner::findStep(Group &group) {
       return llvm::is_contained(cast<ArrayType>(value.getType()).getShape(),
                                 group.extent);
     };
-    // How long an open axis is nobody knows before the search.
+    // The length of an open axis is unknown before the search.
     if (group.dependent.contains(op) || isa<MarkOp>(op) ||
         (group.open && llvm::any_of(op->getResults(), hasAxis)))
       group.step.push_back(op);
@@ -225,7 +225,7 @@ void DecoderPlanner::reportRead(const Group &group, const Edge &edge) {
         << " reads " << text << ", which is not generated yet at step " << time;
     return;
   }
-  // What was made for the reader alone has no name of its own.
+  // Ops derived only for the reader have no name of their own.
   StringRef name = Graph::ownName(edge.target);
   if (name.empty())
     name = graph.getName(edge.target);
@@ -246,7 +246,8 @@ void DecoderPlanner::reportRead(const Group &group, const Edge &edge) {
 // One search
 //===----------------------------------------------------------------------===//
 
-/// Whether an op needs a length, as the extent of an axis or as a number.
+/// Returns whether an op needs a length, as the extent of an axis or as a
+/// number.
 /// `exact` says whether axes of that very length count.
 static bool usesLength(const Graph &graph, Operation *op, Attribute length,
                        bool exact) {
@@ -306,8 +307,8 @@ static bool staysBehind(const Graph &graph, ComputeOp op, unsigned index,
   return reads;
 }
 
-/// Inside a step an index over an open length ends at the step: refuses what
-/// would count or read further where the length is known.
+/// Inside a step an index over an open length ends at the step: refuses ops
+/// that would count or read further where the length is known.
 LogicalResult DecoderPlanner::checkOpenIndices(const Group &group,
                                                const Loop &loop) {
   for (Operation *op : group.step) {
@@ -323,7 +324,7 @@ LogicalResult DecoderPlanner::checkOpenIndices(const Group &group,
     for (const Edge &edge : graph.getReads(op)) {
       if (!group.inStep.contains(edge.target))
         continue;
-      // A row of an earlier step has the places up to that step only.
+      // A row of an earlier step has only the places up to that step.
       int64_t last = std::min<int64_t>(loop.distance(edge).max, 0);
       auto shape = cast<ArrayType>(edge.access->array.getType()).getShape();
       for (auto [axis, extent] : llvm::enumerate(shape)) {
@@ -354,12 +355,15 @@ static std::optional<Edge> findImpossible(Operation *op, ArrayRef<Edge> edges,
   for (unsigned time : times) {
     std::optional<Edge> wrong;
     for (const Edge &edge : edges) {
+      if (edge.reader != op)
+        continue;
       SmallVector<unsigned> targets = axes.candidates(edge.target, extent);
-      bool possible = llvm::any_of(targets, [&](unsigned axis) {
-        return distanceOf(*edge.access, time, axis).allowed(false);
-      });
-      if (edge.reader == op && !possible && !targets.empty() && !wrong)
-        wrong = edge;
+      if (targets.empty() || llvm::any_of(targets, [&](unsigned axis) {
+            return distanceOf(*edge.access, time, axis).allowed(false);
+          }))
+        continue;
+      wrong = edge;
+      break;
     }
     if (!wrong)
       return std::nullopt;
@@ -386,7 +390,8 @@ FailureOr<Step> DecoderPlanner::planSearch(const Group &group) {
   llvm::append_range(first, group.marks);
 
   if (!axes.find(*loop, first)) {
-    // An op that is wrong by itself says more than the read that failed last.
+    // An op with an error of its own explains more than the read that failed
+    // last.
     std::optional<Edge> wrong = axes.conflict;
     for (Operation *op : group.step)
       if (auto edge = findImpossible(op, edges, axes, group.extent)) {
@@ -397,7 +402,7 @@ FailureOr<Step> DecoderPlanner::planSearch(const Group &group) {
       reportRead(group, *wrong);
       return failure();
     }
-    // What reads nothing of the step and has no time runs over all of it.
+    // An op without a time that reads nothing of the step runs over all of it.
     for (Operation *op : group.step)
       if (axes.candidates(op, group.extent).empty()) {
         reportLength(group, op, verbOf(op) + " every place");
@@ -483,7 +488,7 @@ FailureOr<Plan> DecoderPlanner::plan(ArrayRef<ChoiceOp> choices) {
       failedOnce |= failed(step);
       continue;
     }
-    // Something that the step needs is computed from all of the step.
+    // An input of the step is computed from all of the step.
     for (Operation *op : members) {
       if (group->inStep.contains(op))
         continue;

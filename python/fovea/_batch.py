@@ -1,7 +1,6 @@
 """Ragged examples as the padded arrays that a compiled model reads.
 
-Lengths travel beside the arrays, and what lies past one is never looked at:
-the padding is zeros, and nobody sees it.
+Lengths are passed beside the arrays. Padding is zeros, and is never read.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ._arguments import is_masked, short
 from ._errors import SpecError
 
 #: One value for each example: numbers, sequences of them, or text.
@@ -21,13 +21,13 @@ Batch = Mapping[str, Sequence[Any]]
 
 
 class Symbols(Protocol):
-    """What the data of a name call their symbols."""
+    """The symbols of a data name."""
 
     def id_of(self, data: str, symbol: str) -> int:
-        """Below 0 where it has none."""
+        """Returns the id, or a negative number."""
 
     def ids_of(self, data: str, line: str) -> list[int]:
-        """Those of a line, as a file has it."""
+        """Returns the ids of a line in file format."""
 
 
 class Data:
@@ -77,7 +77,7 @@ class Data:
     def pad(self, examples: Sequence[Any], real: Any,
             symbols: Symbols) -> tuple[np.ndarray, list[np.ndarray]]:
         """The array of all examples, and the lengths of each free axis."""
-        dtype = real if self.kind == "real" else np.int64
+        dtype = {"real": real, "bit": np.uint8}.get(self.kind, np.int64)
         values = [self._values(number, example, dtype, symbols)
                   for number, example in enumerate(examples)]
         lengths = [self._lengths(values, axis) for axis in self.free]
@@ -91,19 +91,22 @@ class Data:
 
     def _values(self, number: int, example: Any, dtype: Any, symbols: Symbols) -> Any:
         """An array, or lists of arrays where a length is nested."""
+        if _is_masked(example):
+            raise SpecError(f"example {number + 1} of '{self.name}' has masked values; "
+                            "help: leave them out, an example is as long as its values")
         if self.kind in ("token", "class"):
             example = self._symbols(example, symbols)
         nested = max((axis for axis in self.free if self.parents[axis]), default=0)
         try:
             value = _array(example, dtype, nested, self.rank)
-        except (TypeError, ValueError, OverflowError):
+        except (TypeError, ValueError, OverflowError, RuntimeError):
             value = None
         wrong = value is None or not self._fits(value, 0)
         if wrong:
             shape = "a number" if not self.rank else \
                 f"[{', '.join(self.extents)}]"
             raise SpecError(f"example {number + 1} of '{self.name}' is not {shape} of "
-                            f"{self.kind}: {_short(example)}")
+                            f"{self.kind}: {short(example)}")
         return value
 
     def _fits(self, value: Any, axis: int) -> bool:
@@ -131,9 +134,22 @@ def _array(example: Any, dtype: Any, nested: int, rank: int) -> Any:
     # Of a sequence without elements nobody knows the type.
     if array.size == 0:
         return np.zeros(array.shape, dtype)
-    if array.dtype.kind not in ("biu" if dtype is np.int64 else "biuf"):
+    is_real = np.dtype(dtype).kind == "f"
+    if array.dtype.kind not in ("biuf" if is_real else "biu"):
         raise TypeError
-    return array.astype(dtype)
+    with np.errstate(over="ignore"):
+        result = array.astype(dtype)
+    is_kept = np.isfinite(result) == np.isfinite(array) if is_real else result == array
+    if not is_kept.all():
+        raise OverflowError
+    return result
+
+
+def _is_masked(example: Any) -> bool:
+    """Returns whether a numpy array, or one in a list, has masked values."""
+    if isinstance(example, (list, tuple)):
+        return any(map(_is_masked, example))
+    return is_masked(example)
 
 
 def _length(value: Any, axis: int) -> int:
@@ -141,18 +157,13 @@ def _length(value: Any, axis: int) -> int:
 
 
 def _fill(rows: np.ndarray, values: list[Any]) -> None:
-    """Puts each value at the begin of its row."""
+    """Copies each value to the start of its row."""
     for number, value in enumerate(values):
         if isinstance(value, list):
             _fill(rows[number], value)
         else:
             place: Any = (number, *(slice(size) for size in value.shape))
             rows[place] = value
-
-
-def _short(example: Any) -> str:
-    text = repr(example)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def extent_of(text: str, lengths: Mapping[str, Any]) -> Any:
@@ -167,6 +178,33 @@ def extent_of(text: str, lengths: Mapping[str, Any]) -> Any:
     return eval(text, {"__builtins__": {}}, dict(lengths))
 
 
+def check_batch(data: Sequence[Data], batch: Batch) -> int:
+    """The number of examples, where each name has as many."""
+    if not isinstance(batch, Mapping):
+        raise SpecError("batch must be a dict with a list of examples for each name, "
+                        f"got {short(batch)}")
+    known = {own.name for own in data}
+    counts: dict[str, int] = {}
+    for name, examples in batch.items():
+        if name not in known:
+            raise SpecError(f"the model has no data '{name}'; there are " +
+                            ", ".join(sorted(known)))
+        is_list = hasattr(examples, "__len__") and hasattr(examples, "__getitem__")
+        if not is_list or isinstance(examples, (str, bytes, Mapping)) or \
+                getattr(examples, "ndim", 1) == 0:
+            raise SpecError(f"'{name}' must be a list of examples, got "
+                            f"{short(examples)}")
+        counts[name] = len(examples)
+    count = next(iter(counts.values()), 1)
+    for name, own_count in counts.items():
+        if own_count != count:
+            raise SpecError(f"'{next(iter(counts))}' has {count} examples but '{name}' "
+                            f"has {own_count}")
+    if count == 0:
+        raise SpecError("the batch has no examples")
+    return count
+
+
 class Padded:
     """A batch as the struct `model_batch` of the header, and as tensors."""
 
@@ -174,20 +212,7 @@ class Padded:
                  symbols: Symbols) -> None:
         self.arrays: dict[str, np.ndarray] = {}
         self.lengths: dict[str, np.ndarray] = {}  # by extents: T of tgt[T]
-        known = {own.name for own in data}
-        for name in batch:
-            if name not in known:
-                raise SpecError(f"the model has no data '{name}'; there are " +
-                                ", ".join(sorted(known)))
-        counts = {name: len(examples) for name, examples in batch.items()}
-        self.examples = next(iter(counts.values()), 1)
-        for name, count in counts.items():
-            if count != self.examples:
-                first = next(iter(counts))
-                raise SpecError(f"'{first}' has {self.examples} examples but "
-                                f"'{name}' has {count}")
-        if self.examples == 0:
-            raise SpecError("the batch has no examples")
+        self.examples = check_batch(data, batch)
         words: list[int] = [self.examples, 0]
         for own in data:
             if own.name not in batch:

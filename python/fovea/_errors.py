@@ -1,4 +1,4 @@
-"""What goes wrong: as the compiler says it."""
+"""Errors, with the compiler's messages."""
 
 
 class Error(Exception):
@@ -6,12 +6,12 @@ class Error(Exception):
 
 
 class SpecError(Error, ValueError):
-    """A spec, data or weights are at fault."""
+    """An error in a spec, data or weights."""
 
 
 class SpecWarning(UserWarning):
-    """A spec is right, and hardly ever meant: as `fovea check` warns."""
+    """A valid spec that is probably a mistake: a warning of `fovea check`."""
 
 
 class MachineError(Error, RuntimeError):
-    """Memory, disk, or a program that is not there."""
+    """An environment failure: memory, disk, or a missing program."""

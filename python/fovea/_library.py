@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _arguments
 from ._batch import Padded
 from ._errors import Error, MachineError, SpecError
 
@@ -30,13 +31,14 @@ class Search(ctypes.Structure):
 class Library:
     def __init__(self, path: str, dtype: Any, threads: int,
                  weights: str | None = None) -> None:
-        """weights: a file of safetensors, where there are none inside."""
+        """weights: a safetensors file, if the library contains none."""
         self._library = ctypes.CDLL(path)
         self.dtype = np.dtype(dtype)
         self._model: ctypes.c_void_p | None = _ADDRESS()
         self._function("message", ctypes.c_char_p)
         self._check(self._function("create", ctypes.c_int)(
-            weights.encode() if weights else None, threads,
+            _bytes("the path", weights) if weights else None,
+            ctypes.c_int(threads),
             ctypes.byref(self._model)))
 
     def __del__(self) -> None:
@@ -65,7 +67,7 @@ class Library:
 
     def arrays(self, what: str, parameters: list[dict[str, Any]],
                owner: object) -> dict[str, np.ndarray]:
-        """`parameter` or `gradient`: views, which keep `owner` alive."""
+        """Returns views of `parameter` or `gradient`, which keep `owner` alive."""
         function = self._function(what, _ADDRESS)
         number = ctypes.c_float if self.dtype == np.float32 else ctypes.c_double
         result = {}
@@ -81,18 +83,25 @@ class Library:
         return result
 
     def save(self, path: str) -> None:
-        self.call("save", path.encode())
+        self.call("save", _bytes("the path", path))
+
+    def add(self, path: str) -> None:
+        self.call("add", _bytes("the path", path))
+
+    def describe(self, key: str, text: str) -> None:
+        """Adds an entry to the metadata of the files that save() writes."""
+        self.call("metadata", _bytes("the key", key), _bytes("the metadata", text))
 
     # Symbols.
 
     def id_of(self, data: str, symbol: str) -> int:
         return int(self._function("id", ctypes.c_int64)(
-            self._model, data.encode(), symbol.encode()))
+            self._model, data.encode(), _bytes("a symbol", symbol)))
 
     def ids_of(self, data: str, line: str) -> list[int]:
-        """The ids of a line, as a file has it."""
+        """Returns the ids of a line in file format."""
         function = self._function("ids", ctypes.c_int64)
-        arguments = self._model, data.encode(), line.encode()
+        arguments = self._model, data.encode(), _bytes("a line", line)
         count = function(*arguments, ctypes.c_int64(0), None)
         if count < 0:
             self._check(1)
@@ -168,3 +177,8 @@ class Library:
             return examples
         finally:
             self._function("result_destroy", None)(result)
+
+
+def _bytes(name: str, value: str) -> bytes:
+    """A text for C, which ends at the first NUL."""
+    return _arguments.text(name, value).encode()

@@ -1,4 +1,4 @@
-"""A model: its parameters, and what can be computed with them."""
+"""A model: its parameters, and the computations with them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _tensors
-from ._batch import Batch, Data, Padded, extent_of
+from . import _arguments, _tensors
+from ._batch import Batch, Data, Padded, check_batch, extent_of
 from ._errors import MachineError, SpecError
 from ._library import Library, Search
 from ._program import run
@@ -31,7 +32,7 @@ class Equation(NamedTuple):
 
 
 class Picture:
-    """An SVG file, which a notebook shows."""
+    """An SVG picture; notebooks display it."""
 
     def __init__(self, svg: str) -> None:
         self.svg = svg
@@ -40,12 +41,53 @@ class Picture:
         return self.svg
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it as a file."""
-        pathlib.Path(path).write_text(self.svg, encoding="utf-8")
+        """Writes the picture to a file."""
+        pathlib.Path(_arguments.path("path", path)).write_text(self.svg, encoding="utf-8")
+
+
+class Parameters(Mapping[str, np.ndarray]):
+    """The parameters by name: arrays in the model's own memory.
+
+    Writing into an array changes the model, and so does an assignment, which
+    copies: `parameters["v"] = values`.
+    """
+
+    def __init__(self, arrays: dict[str, np.ndarray]) -> None:
+        self._arrays = arrays
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def __repr__(self) -> str:
+        return repr(self._arrays)
+
+    def __setitem__(self, name: str, values: Any) -> None:
+        if name not in self._arrays:
+            raise SpecError(f"the model has no parameter '{name}'; there are " +
+                            (", ".join(self._arrays) or "none"))
+        array = self._arrays[name]
+        if values is array:  # parameters["v"] *= 2
+            return
+        if _arguments.is_masked(values):
+            raise SpecError(f"the values of '{name}' are masked")
+        try:
+            given = np.asarray(values)
+        except (TypeError, ValueError, RuntimeError):
+            given = np.asarray(None)
+        if given.dtype.kind not in "biuf" or given.shape != array.shape:
+            raise SpecError(f"'{name}' is an array of {list(array.shape)}, not "
+                            f"{_arguments.short(values)}")
+        array[...] = given
 
 
 class Hypothesis(NamedTuple):
-    """What was generated for an example."""
+    """An output generated for an example."""
 
     #: Each generated name: text where its vocabulary is known, or ids, or values.
     outputs: dict[str, Any]
@@ -59,7 +101,7 @@ class Hypothesis(NamedTuple):
 
 def check(spec: str | os.PathLike[str],
           sets: Mapping[str, object] | None = None) -> dict[str, Any]:
-    """What is in a spec: parameters, data, equations, as `fovea check --json`.
+    """Returns the contents of a spec: parameters, data, equations, as `fovea check --json`.
 
     Raises SpecError with all mistakes, as the compiler prints them.
     """
@@ -73,52 +115,72 @@ def compile(spec: str | os.PathLike[str], *,
             sets: Mapping[str, object] | None = None, seed: int = 0,
             dtype: str = "f32", threads: int = 0,
             weights: str | os.PathLike[str] | None = None) -> Model:
-    """Compiles a spec, with weights that are drawn by `seed` or read.
+    """Compiles a spec, with random weights from `seed` or weights from a file.
 
     spec: a .fov file, or the text of one (it begins with `model NAME`).
     sets: overrides, as `--set`: {"H": 64, "src.vocab": 97}.
-    dtype: "f32" or "f64", what it computes in.
-    threads: 0 is one per CPU; results do not depend on it.
+    dtype: precision of computation, "f32" or "f64".
+    threads: 0 means one per CPU; does not change results.
     weights: a safetensors file with the parameters.
     """
     source, text = _source(spec)
+    dtype = _arguments.choice("dtype", dtype, ("f32", "f64"))
+    seed = _arguments.whole("seed", seed)
+    threads = _arguments.whole("threads", threads, high=_arguments.MANY)
+    given = None if weights is None else _weights_in("weights", weights)
     folder = tempfile.TemporaryDirectory(prefix="fovea-")
     first = pathlib.Path(folder.name, "first.safetensors")
     run("init", source, *_sets(sets), "--seed", seed, "--dtype", dtype, "-o", first,
         text=text, warns=True)
-    return Model(folder, first, weights, dtype, threads)
+    return Model(folder, first, given, dtype, threads)
 
 
 def load(folder: str | os.PathLike[str], *, sets: Mapping[str, object] | None = None,
          dtype: str = "f32", threads: int = 0) -> Model:
-    """The model of a training, `fovea train --out FOLDER`, or of its
-    model.safetensors: spec, vocabularies and weights lie in it."""
-    path = pathlib.Path(folder)
-    file = path / "model.safetensors" if path.is_dir() else path
-    return Model(tempfile.TemporaryDirectory(prefix="fovea-"), file.absolute(), None,
-                 dtype, threads, sets)
+    """Loads a training folder (`fovea train --out FOLDER`), its model.safetensors,
+    or a file from Model.save(), with spec, vocabularies and weights. A file from
+    save() also restores the optimiser state."""
+    dtype = _arguments.choice("dtype", dtype, ("f32", "f64"))
+    threads = _arguments.whole("threads", threads, high=_arguments.MANY)
+    file = pathlib.Path(_weights_in("folder", folder)).absolute()
+    return Model(tempfile.TemporaryDirectory(prefix="fovea-"), file, None, dtype,
+                 threads, sets)
+
+
+def _weights_in(name: str, value: object) -> str:
+    """Returns a weights file; for a training folder, the one in it."""
+    path = _arguments.path(name, value)
+    return os.path.join(path, "model.safetensors") if os.path.isdir(path) else path
 
 
 def _source(spec: str | os.PathLike[str]) -> tuple[str, str | None]:
-    """What stands on the command line, and what standard input has."""
+    """Returns the spec argument, and the text for standard input."""
     if isinstance(spec, str) and "\n" in spec:
         return "-", spec
-    return os.fspath(spec), None
+    return _arguments.path("spec", spec), None
 
 
 def _sets(sets: Mapping[str, object] | None) -> Iterator[str]:
-    for name, value in (sets or {}).items():
+    for name, value in _arguments.overrides(sets).items():
         yield from ("--set", f"{name}={value}")
+
+
+def _stored_spec(path: pathlib.Path, sets: Mapping[str, object] | None) -> dict[str, str]:
+    """Returns the spec in a weights file, with more overrides, as metadata."""
+    spec = _tensors.metadata(path).get("spec") if path.suffix == ".safetensors" else None
+    if spec is None:
+        return {}
+    about = json.loads(spec)
+    about["sets"] += [list(item) for item in _arguments.overrides(sets).items()]
+    return {"spec": json.dumps(about)}
 
 
 class Model:
     """Made by compile() and load()."""
 
     def __init__(self, folder: tempfile.TemporaryDirectory[str], spec: pathlib.Path,
-                 weights: str | os.PathLike[str] | None, dtype: str, threads: int,
+                 weights: str | None, dtype: str, threads: int,
                  sets: Mapping[str, object] | None = None) -> None:
-        if dtype not in ("f32", "f64"):
-            raise ValueError(f"dtype is 'f32' or 'f64', not '{dtype}'")
         self._folder = folder
         self._spec = spec
         self._sets = list(_sets(sets))
@@ -127,42 +189,53 @@ class Model:
         about = json.loads(run("check", spec, "--json", *self._sets))
         self.name: str = about["model"]
         #: The dims of the spec, with every override.
-        self.dims: dict[str, int] = about["dims"]
-        self.equations = [Equation(entry["name"], tuple(entry["extents"]))
-                          for entry in about["equations"]]
+        self.dims: Mapping[str, int] = MappingProxyType(about["dims"])
+        self.equations = tuple(Equation(entry["name"], tuple(entry["extents"]))
+                               for entry in about["equations"])
+        self._metadata = _stored_spec(spec, sets)
         self._about = about["parameters"]
         self._data = [Data(entry) for entry in about["data"]]
         self._generates: bool = about["generates"]
+        self._cannot_decode = f"cannot be decoded because {about['undecoded']}" \
+            if about["undecoded"] else "generates nothing"
         self._library: Library | None = None
         # What get() was asked for once, the types of that, and the libraries that
         # have it since.
         self._asked: set[frozenset[str]] = set()
         self._types: dict[str, Any] = {}
         self._getters: dict[frozenset[str], Library | None] = {}
-        #: The parameters by name, as numpy arrays without a copy: what is written
-        #: into one is what the model computes with.
-        self.parameters: dict[str, np.ndarray]
+        arrays: dict[str, np.ndarray]
         if about["objective"] or self._generates:
             self._library = self._compile(weights, threads)
-            self.parameters = self._library.arrays("parameter", self._about,
-                                                   self._library)
+            for key, value in self._metadata.items():
+                self._library.describe(key, value)
+            arrays = self._library.arrays("parameter", self._about, self._library)
         elif spec.suffix == ".onnx" and weights is None:
             # They stay in the file.
-            self.parameters = {}
+            arrays = {}
         else:
             # There are equations alone, which get() evaluates.
-            self.parameters = _tensors.read(spec if weights is None else weights)
+            arrays = _tensors.read(spec if weights is None else weights)
+        self._parameters = Parameters(arrays)
 
-    def _compile(self, weights: str | os.PathLike[str] | None, threads: int,
-                 *more: str) -> Library:
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters by name, as numpy arrays without a copy: writing into an
+        array changes the model."""
+        return self._parameters
+
+    def _compile(self, weights: str | os.PathLike[str] | None, threads: int, *more: str) -> Library:
         # The loader knows libraries by their paths, and takes none twice.
         path = pathlib.Path(tempfile.mkdtemp(dir=self._folder.name), "libmodel.so")
-        given = ["--weights", os.fspath(weights)] if weights is not None else []
+        given = ["--weights", weights] if weights is not None else []
         given += more
         run("compile", self._spec, "--emit", "so", "--dtype", self._dtype, "-o", path,
             *self._sets, *given)
         try:
-            return Library(os.fspath(path), _real(self._dtype), threads)
+            # Read once more from the file, which may have an optimiser's state.
+            own = os.fspath(self._spec if weights is None else weights)
+            return Library(os.fspath(path), _real(self._dtype), threads,
+                           None if own.endswith(".onnx") else own)
         finally:
             path.unlink()
 
@@ -180,12 +253,12 @@ class Model:
 
     @property
     def text(self) -> str:
-        """The spec, as it is written."""
+        """The text of the spec."""
         return run("compile", self._spec, "--emit", "spec")
 
     def _repr_html_(self) -> str:
-        """In a notebook a model is its equations, and what it has learnt so
-        many numbers of."""
+        """Notebooks display the equations of a model, and its number of
+        parameters."""
         rows = "".join(
             f"<tr><td>{html.escape(name)}</td><td>{list(array.shape)}</td></tr>"
             for name, array in self.parameters.items())
@@ -196,15 +269,15 @@ class Model:
     # Objective.
 
     def loss(self, batch: Batch, seed: int | None = None) -> float:
-        """The objective as the spec averages it, to minimise, in nats.
+        """Returns the objective to minimise, averaged as in the spec, in nats.
 
         seed: of dropout and noise; without one there is none.
         """
         return self._evaluate("loss", batch, seed)[0]
 
     def score(self, batch: Batch) -> list[float]:
-        """log p of each example, in nats."""
-        examples = _count(batch)
+        """Returns log p of each example, in nats."""
+        examples = check_batch(self._data, batch)
         result: list[float] = []
         for first in range(0, examples, _CHUNK):
             part = {name: own[first:first + _CHUNK] for name, own in batch.items()}
@@ -213,42 +286,48 @@ class Model:
 
     def gradients(self, batch: Batch,
                   seed: int | None = None) -> tuple[float, dict[str, np.ndarray]]:
-        """The loss, and its gradient by each parameter: views, which the next
-        call of gradients() or train_step() overwrites."""
+        """Returns the loss, and its gradient with respect to each parameter: views
+        that the next call of gradients() or train_step() overwrites."""
         loss = self._evaluate("grad", batch, seed)[0]
         library = self._need("grad", "has no objective")
         return loss, library.arrays("gradient", self._about, library)
 
     def train_step(self, batch: Batch, seed: int = 0) -> float:
-        """One update by the optimiser of the spec; returns the loss before it."""
+        """Makes one update with the spec's optimiser; returns the loss before it."""
+        seed = _arguments.whole("seed", seed)
         library = self._need("train_step", "has nothing to train")
         return library.train_step(self._pad(batch), seed)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the weights, for `compile(.., weights = path)`."""
+        """Writes the model for load(): spec, vocabularies, weights, and after
+        train_step() the optimiser state. compile(.., weights=path) and every
+        `--weights` also accept the file."""
+        where = _arguments.path("path", path)
         if self._library:
-            self._library.save(os.fspath(path))
+            self._library.save(where)
+        elif self._spec.suffix == ".onnx":
+            run("init", self._spec, *self._sets, "-o", where)
         else:
-            _tensors.write(path, self.parameters)
+            _tensors.write(where, self.parameters, self._metadata)
 
     # Generation.
 
     def add(self, weights: str | os.PathLike[str]) -> None:
-        """Makes a file of weights another member of an ensemble: what is
-        generated is chosen from the mean of the members' probabilities. Losses,
-        gradients and parameters are those of the first."""
-        self._need("add", "generates nothing").call("add", os.fspath(weights).encode())
+        """Adds a weights file as another member of an ensemble. Decoding uses the
+        mean of the members' probabilities; losses, gradients and parameters are
+        those of the first member."""
+        self._need("add", self._cannot_decode).add(_weights_in("weights", weights))
 
     def decode(self, batch: Batch, *, beam: int = 0, nbest: int = 1,
                max_length: int = 0, min_length: int = 0, sample: bool = False,
                seed: int = 0, temperature: float = 1.0, top_k: int = 0,
                top_p: float = 1.0,
                prefix: Sequence[str | None] | None = None) -> list[Any]:
-        """What is generated for each example, as `fovea decode` does it.
+        """Decodes each example, as `fovea decode` does.
 
-        Of a model that generates one name its values, of several a dict. With
-        `nbest` a list of those, best first (or draws). beam 0: the spec's.
-        prefix: a line for each example, which what is generated begins with.
+        Returns the values of a single generated name, or a dict for several. With
+        `nbest`, returns a list of those, best first (or samples). beam 0: the spec's
+        beam. prefix: for each example, a line that its output starts with.
         """
         hypotheses = self.search(
             batch, beam=beam, nbest=nbest, max_length=max_length,
@@ -268,17 +347,20 @@ class Model:
                seed: int = 0, temperature: float = 1.0, top_k: int = 0,
                top_p: float = 1.0,
                prefix: Sequence[str | None] | None = None) -> list[list[Hypothesis]]:
-        """As decode(), with log p and scores: the hypotheses of each example."""
-        library = self._need("decode", "generates nothing")
-        search = Search(beam, nbest, max_length, min_length, int(sample), seed,
-                        top_k, temperature, top_p)
+        """As decode(), but returns the hypotheses with log p and scores."""
+        whole = _arguments.whole
+        search = Search(
+            whole("beam", beam), whole("nbest", nbest, 1),
+            whole("max_length", max_length), whole("min_length", min_length),
+            int(_arguments.flag("sample", sample)), whole("seed", seed),
+            whole("top_k", top_k), _arguments.real("temperature", temperature),
+            _arguments.real("top_p", top_p, most=1))
+        library = self._need("decode", self._cannot_decode)
         chosen = [data for data in self._data if data.is_chosen]
         names = {data.name: data.kind == "real" for data in chosen}
         result = []
-        examples = _count(batch) if batch else 1
-        begins = [None if line is None else line.encode() for line in prefix or ()]
-        if prefix is not None and len(begins) != examples:
-            raise SpecError(f"there are {len(begins)} prefixes for {examples} examples")
+        examples = check_batch(self._data, batch)
+        begins = _begins(prefix, examples)
         for first in range(0, examples, _CHUNK):
             part = {name: own[first:first + _CHUNK] for name, own in batch.items()}
             own_begins = begins[first:first + _CHUNK]
@@ -312,9 +394,10 @@ class Model:
     # Equations.
 
     def get(self, names: str | Sequence[str], batch: Batch) -> Any:
-        """The values of equations: of one name a list with an array for each
-        example, as long as it is; of several names a dict of such lists."""
-        wanted = [names] if isinstance(names, str) else list(names)
+        """Returns the values of equations: for one name a list with an unpadded array
+        per example, for several names a dict of such lists."""
+        wanted = [_arguments.text("names", names)] if isinstance(names, str) else \
+            _arguments.texts("names", names)
         padded = self._pad(batch)
         library = self._getter(wanted, padded)
         result = self._run(wanted, padded) if library is None else \
@@ -322,8 +405,8 @@ class Model:
         return result[names] if isinstance(names, str) and names in result else result
 
     def _getter(self, wanted: list[str], padded: Padded) -> Library | None:
-        """The library that has these equations. What is asked for once is not worth
-        one, and where nothing links there is none."""
+        """Returns the library with these equations. A single request does not justify
+        one, and without a linker there is none."""
         known = {equation.name for equation in self.equations}
         key = frozenset(wanted)
         # A process may do with the data that these equations need.
@@ -347,7 +430,7 @@ class Model:
 
     def _look(self, library: Library, wanted: list[str],
               padded: Padded) -> dict[str, Any]:
-        """The equations of a batch, by the weights as they are now."""
+        """Computes the equations of a batch with the current weights."""
         for name, array in library.arrays("parameter", self._about, library).items():
             array[...] = self.parameters[name]
         library.call("get", padded.words)
@@ -355,7 +438,7 @@ class Model:
                        for example in range(padded.examples)] for name in wanted}
 
     def _run(self, wanted: list[str], padded: Padded) -> dict[str, Any]:
-        """The same by a process, and what is no equation: the gradients."""
+        """The same in a process; also computes gradients."""
         with tempfile.TemporaryDirectory(prefix="fovea-") as folder:
             path = pathlib.Path(folder)
             _tensors.write(path / "batch.safetensors", padded.arrays)
@@ -379,8 +462,11 @@ class Model:
         return result
 
     def picture(self, name: str, batch: Batch, example: int = 0) -> Picture:
-        """An equation of one example, drawn as `fovea plot` draws it: an
-        alignment as a matrix. A notebook shows it."""
+        """Draws an equation of one example as `fovea plot` does: an alignment as a
+        matrix. Notebooks display it."""
+        name = _arguments.text("name", name)
+        example = _arguments.whole("example", example, 0,
+                                   check_batch(self._data, batch) - 1)
         array = self.get(name, batch)[example]
         with tempfile.TemporaryDirectory(prefix="fovea-") as folder:
             path = pathlib.Path(folder)
@@ -402,15 +488,16 @@ class Model:
 
     def _evaluate(self, entry: str, batch: Batch,
                   seed: int | None) -> tuple[float, np.ndarray]:
+        drawn = -1 if seed is None else _arguments.whole("seed", seed)
         library = self._need(entry, "has no objective")
         padded = self._pad(batch)
-        library.call("random", ctypes.c_int64(-1 if seed is None else seed),
+        library.call("random", ctypes.c_int64(drawn),
                      ctypes.c_int64(0))
         return library.loss(entry, padded)
 
 
 class _NoSymbols:
-    """Of a model without a library, which has nothing that is generated."""
+    """For a model without a library, which generates nothing."""
 
     def id_of(self, data: str, symbol: str) -> int:
         return -1
@@ -423,12 +510,22 @@ def _real(dtype: str) -> Any:
     return np.float32 if dtype == "f32" else np.float64
 
 
-def _count(batch: Batch) -> int:
-    return max((len(own) for own in batch.values()), default=0)
+def _begins(prefix: Sequence[str | None] | None, examples: int) -> list[bytes | None]:
+    """Returns the prefix of each example, for C, or None without prefixes."""
+    if prefix is None:
+        return []
+    if isinstance(prefix, (str, bytes, Mapping)) or not isinstance(prefix, Sequence):
+        raise SpecError("prefix must be a list with a line or None for each example, "
+                        f"got {_arguments.short(prefix)}")
+    if len(prefix) != examples:
+        raise SpecError(f"there are {len(prefix)} prefixes for {examples} examples")
+    return [None if line is None else
+            _arguments.text(f"prefix[{number}]", line).encode()
+            for number, line in enumerate(prefix)]
 
 
 def _extent(text: str, padded: Padded, example: int, room: int) -> int | None:
-    """How many of an axis an example has. All of it where nobody knows."""
+    """Returns the length of an example along an axis; all of it if unknown."""
     found = extent_of(text, {name: int(lengths[example])
                              for name, lengths in padded.lengths.items()
                              if lengths.ndim == 1})

@@ -12,11 +12,12 @@ import shutil
 import subprocess
 import warnings
 
+from . import _arguments
 from ._errors import MachineError, SpecError, SpecWarning
 
 
 def program() -> str:
-    """`$FOVEA_PROGRAM`, the one of this package, or the one on the PATH."""
+    """Returns `$FOVEA_PROGRAM`, or the program of this package, or the one on PATH."""
     named = os.environ.get("FOVEA_PROGRAM")
     beside = pathlib.Path(__file__).parent / "bin" / "fovea"
     found = named or (str(beside) if beside.exists() else shutil.which("fovea"))
@@ -30,7 +31,8 @@ def run(*arguments: object, text: str | None = None, warns: bool = False,
         within: str | None = None) -> str:
     """What it prints, started in the folder `within`. Raises what it says when it
     fails, and warns of what it warns of."""
-    command = [program(), *map(str, arguments)]
+    command = [program(), *(_arguments.text("an argument", str(own))
+                            for own in arguments)]
     try:
         done = subprocess.run(command, input=text, capture_output=True, text=True,
                               cwd=within, encoding="utf-8", errors="replace")

@@ -1,9 +1,10 @@
-"""Reads and writes safetensors, which the program takes and gives."""
+"""Reads and writes safetensors, the exchange format with the program."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -12,8 +13,9 @@ _TYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I16": "<i2",
 _NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
 
 
-def write(path: os.PathLike[str] | str, arrays: dict[str, np.ndarray]) -> None:
-    header: dict[str, object] = {}
+def write(path: os.PathLike[str] | str, arrays: Mapping[str, np.ndarray],
+          metadata: Mapping[str, str] | None = None) -> None:
+    header: dict[str, object] = {"__metadata__": dict(metadata)} if metadata else {}
     place = 0
     dense = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     for name, array in dense.items():
@@ -27,6 +29,13 @@ def write(path: os.PathLike[str] | str, arrays: dict[str, np.ndarray]) -> None:
         file.write(len(text).to_bytes(8, "little") + text)
         for array in dense.values():
             file.write(array.tobytes())
+
+
+def metadata(path: os.PathLike[str] | str) -> dict[str, str]:
+    with open(path, "rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    found: dict[str, str] = header.get("__metadata__", {})
+    return found
 
 
 def read(path: os.PathLike[str] | str) -> dict[str, np.ndarray]:

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from . import _arguments
 from ._batch import Data, extent_of
 from ._errors import SpecError
 from ._library import Library
@@ -53,11 +54,18 @@ class Layer(torch.nn.Module):
                  dtype: torch.dtype = torch.float32,
                  by: Sequence[str] | None = None, threads: int = 0) -> None:
         super().__init__()
-        if dtype not in _NAMES:
-            raise ValueError(f"dtype is torch.float32 or torch.float64, not {dtype}")
-        self._made = (spec, outputs, dict(sets or {}), seed, dtype, by, threads)
+        if not isinstance(dtype, torch.dtype) or dtype not in _NAMES:
+            raise SpecError("dtype must be torch.float32 or torch.float64, got "
+                            f"{_arguments.short(dtype)}")
+        seed = _arguments.whole("seed", seed)
+        threads = _arguments.whole("threads", threads, high=_arguments.MANY)
+        self._made = (spec, outputs, _arguments.overrides(sets), seed, dtype, by,
+                      threads)
         self.dtype = dtype
-        self.outputs = [outputs] if isinstance(outputs, str) else list(outputs)
+        self.outputs = [_arguments.text("outputs", outputs)] \
+            if isinstance(outputs, str) else _arguments.texts("outputs", outputs)
+        if not self.outputs:
+            raise SpecError("outputs must name an equation, got none")
         self._is_one = isinstance(outputs, str)
         self._lock = threading.Lock()
         about = check(spec, sets)
@@ -67,7 +75,7 @@ class Layer(torch.nn.Module):
                            for entry in about["equations"]}
         self._check(about)
         real = [data.name for data in self._given if data.kind == "real"]
-        self.by = real if by is None else list(by)
+        self.by = real if by is None else _arguments.texts("by", by)
         for name in self.by:
             if name not in real:
                 raise SpecError(f"'{name}' is no real data of '{self.name}'; there "
@@ -109,7 +117,7 @@ class Layer(torch.nn.Module):
         return result
 
     def _text(self, text: str) -> str:
-        """The spec, and the penalty that has the gradient of the layer."""
+        """Returns the spec, plus the penalty with the layer's gradient."""
         for output, adjoint in self._adjoints.items():
             extents = self._equations[output]
             places = [f"at_{number}" for number in range(len(extents))]
@@ -161,10 +169,14 @@ class Layer(torch.nn.Module):
         """The outputs for a batch, [examples, axes..], zeros past a length.
 
         given: a tensor for each name of the spec's data, [examples, axes..],
-            padded on the right; ids of tokens are torch.int64.
+            padded on the right; ids of tokens are torch.int64, bits torch.bool.
         lengths: for each length of the spec that differs between examples,
             [examples]; without it, examples are as long as tensors are.
         """
+        for name, tensor in given.items():
+            if not isinstance(tensor, torch.Tensor):
+                raise SpecError(f"'{name}' must be a torch.Tensor, got "
+                                f"{_arguments.short(tensor)}")
         names = {data.name for data in self._given}
         if given.keys() != names:
             missing, others = sorted(names - given.keys()), sorted(given.keys() - names)
@@ -172,7 +184,7 @@ class Layer(torch.nn.Module):
                 f"'{self.name}' is given " + ", ".join(sorted(names)) +
                 (f"; '{missing[0]}' is missing" if missing else
                  f", and no '{others[0]}'"))
-        batch = _Batch(self, given, lengths or {})
+        batch = _Batch(self, given, {} if lengths is None else lengths)
         seed = int(torch.randint(2**31, ())) if self.training else -1
         results = _Apply.apply(self, batch, seed,
                                *(given[data.name] for data in self._given),
@@ -180,13 +192,13 @@ class Layer(torch.nn.Module):
         return results[0] if self._is_one else results
 
     def _parameters_now(self) -> list[torch.Tensor]:
-        """Whoever calls may have put others in their places."""
+        """The caller may have replaced them."""
         named = dict(self.named_parameters(remove_duplicate=False))
         return [named[name] for name in self._names]
 
     @contextlib.contextmanager
     def _with_weights(self, weights: Sequence[torch.Tensor]) -> Iterator[Library]:
-        """The library with these weights: its own, or others for a while."""
+        """Returns the library with these weights: its own, or temporary ones."""
         kept = []
         with self._lock:
             for (path, view), weight in zip(self._views.items(), weights):
@@ -236,7 +248,7 @@ def _register(module: torch.nn.Module, path: str, values: torch.Tensor) -> str:
 
 
 class _Batch:
-    """Lengths and extents of what a call is given."""
+    """The lengths and extents of a call's inputs."""
 
     def __init__(self, layer: Layer, given: Mapping[str, torch.Tensor],
                  lengths: Mapping[str, torch.Tensor]) -> None:
@@ -255,10 +267,17 @@ class _Batch:
                 first.setdefault(name, data.name)
         self.lengths = {name: np.full(self.examples, extent, np.int64)
                         for name, extent in self.extents.items()}
+        if not isinstance(lengths, Mapping):
+            raise SpecError("lengths must be a dict of torch.Tensor, got "
+                            f"{_arguments.short(lengths)}")
         for name, length in lengths.items():
             if name not in self.lengths:
                 raise SpecError(f"'{layer.name}' has no length '{name}'; there are "
                                 f"{', '.join(self.lengths) or 'none'}")
+            if not isinstance(length, torch.Tensor) or length.is_floating_point() or \
+                    length.is_complex() or length.dtype == torch.bool:
+                raise SpecError(f"the lengths '{name}' must be a torch.Tensor of "
+                                f"integers, got {_arguments.short(length)}")
             own = np.ascontiguousarray(length.detach().cpu().numpy(), np.int64)
             if own.shape != (self.examples,) or (own < 0).any() or \
                     (own > self.extents[name]).any():
@@ -285,7 +304,8 @@ class _Batch:
                     for text, size in zip(data.extents, data.sizes))
             wanted = ", ".join([str(self.examples or "examples"), *axes])
             raise SpecError(f"'{data.name}' is [{wanted}], not {list(shape)}")
-        dtype = self.layer.dtype if data.kind == "real" else torch.int64
+        dtype = {"real": self.layer.dtype, "bit": torch.bool}.get(data.kind,
+                                                                  torch.int64)
         if tensor.dtype != dtype or tensor.device.type != "cpu":
             raise SpecError(f"'{data.name}' is {tensor.dtype} on {tensor.device}; the "
                             f"layer takes {dtype} on the CPU")
@@ -325,7 +345,7 @@ class _Batch:
 
 
 class _Apply(torch.autograd.Function):
-    """Forward the equations, backward the gradient of the penalty."""
+    """Computes the equations forward, and their gradients backward."""
 
     @staticmethod
     def forward(ctx: Any, layer: Layer, batch: _Batch, seed: int,
@@ -340,22 +360,52 @@ class _Apply(torch.autograd.Function):
                          for name in layer.outputs)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *cotangents: torch.Tensor) -> tuple[Any, ...]:
-        layer, batch = ctx.layer, ctx.batch
-        needed = ctx.needs_input_grad[3:]
-        results: list[torch.Tensor | None] = []
-        with _called("grad", ctx, ctx.saved_tensors, cotangents) as library:
+        # A function of its own, because once_differentiable looks only at the
+        # cotangents: with create_graph=True, gradients also depend on the data and
+        # the parameters.
+        flows = _flows(ctx.layer, ctx.needs_input_grad[3:])
+        found = iter(_Gradients.apply(ctx.layer, ctx.batch, ctx.seed, flows,
+                                      *cotangents, *ctx.saved_tensors))
+        return (None, None, None,
+                *(next(found) if is_needed else None for is_needed in flows))
+
+
+class _Gradients(torch.autograd.Function):
+    """The gradient of the penalty, which cannot be differentiated again."""
+
+    @staticmethod
+    def forward(ctx: Any, layer: Layer, batch: _Batch, seed: int,
+                flows: Sequence[bool],
+                *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        ctx.layer, ctx.batch, ctx.seed = layer, batch, seed
+        count = len(layer.outputs)
+        results = []
+        with _called("grad", ctx, tensors[count:], tensors[:count]) as library:
             # The loss is a mean over the examples.
-            for data, is_needed in zip(layer._given, needed):
-                results.append(
-                    batch.values(library, f"adjoint/{data.name}", data.extents) *
-                    batch.examples if is_needed and data.name in layer.by else None)
+            for data, is_needed in zip(layer._given, flows):
+                if is_needed:
+                    results.append(batch.values(library, f"adjoint/{data.name}",
+                                                data.extents) * batch.examples)
             gradients = library.arrays("gradient", layer._about, library)
-            for path, is_needed in zip(layer._views, needed[len(layer._given):]):
-                results.append(torch.from_numpy(gradients[path]) * batch.examples
-                               if is_needed else None)
-        return (None, None, None, *results)
+            for path, is_needed in zip(layer._views, flows[len(layer._given):]):
+                if is_needed:
+                    results.append(torch.from_numpy(gradients[path]) * batch.examples)
+        return tuple(results)
+
+    @staticmethod
+    def backward(ctx: Any, *_: torch.Tensor) -> tuple[Any, ...]:
+        raise SpecError(
+            f"the layer '{ctx.layer.name}' has no second derivatives; help: compute "
+            "what depends on its gradient, such as a gradient penalty, from layers "
+            "of PyTorch")
+
+
+def _flows(layer: Layer, needed: Sequence[bool]) -> list[bool]:
+    """Returns which data and parameters get a gradient."""
+    count = len(layer._given)
+    return [*(is_needed and data.name in layer.by
+              for data, is_needed in zip(layer._given, needed)), *needed[count:]]
 
 
 @contextlib.contextmanager

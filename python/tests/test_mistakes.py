@@ -71,7 +71,7 @@ def test_data_that_is_missing(copier, batch):
 
 
 def test_an_equation_that_is_none(copier, batch):
-    with pytest.raises(fovea.SpecError, match="no equation is called 'alig'; did you "
+    with pytest.raises(fovea.SpecError, match="there is no equation 'alig'; did you "
                                               "mean 'align'"):
         copier.get("alig", batch)
 
@@ -84,6 +84,15 @@ def test_what_a_model_cannot_do():
         model.loss({"x": [[1.0]]})
     assert [row.tolist() for row in model.get("y", {"x": [[1, 2], [3]]})] == \
         [[2, 4], [6]]
+
+
+def test_a_model_that_trains_and_cannot_be_decoded():
+    text = ("model m\nvocab v : ids(5)\ndata y[T] : sentence of v\n"
+            "param w : vector(5)\ny[t] ~ categorical(w * T)\n")
+    model = fovea.compile(text)
+    assert model.loss({"y": [[2, 3, 1]]}) > 0
+    with pytest.raises(fovea.SpecError, match="'m' cannot be decoded because 'y'"):
+        model.decode({})
 
 
 def test_weights_of_another_size(tmp_path, copier):

@@ -128,6 +128,48 @@ def test_saved_weights_are_read(tmp_path, copier, batch):
     assert again.loss(batch) == copier.loss(batch)
 
 
+def test_a_saved_model_is_loaded_and_trains_on(tmp_path, batch):
+    path = tmp_path / "saved.safetensors"
+    for optimiser in ("adam", "adadelta", "momentum"):
+        model = fovea.compile(COPIER.replace("adam", optimiser),
+                              sets={"v.vocab": 9, "H": 4}, seed=2)
+        first = [model.train_step(batch, seed) for seed in range(3)]
+        model.save(path)
+        # With the spec, its overrides and the state of the optimiser.
+        again = fovea.load(path, sets={"decode.longest": 3})
+        assert again.dims["H"] == 4 and again.loss(batch) == model.loss(batch)
+        again.save(path)
+        third = fovea.load(path)
+        for seed in range(3, 6):
+            wanted = model.train_step(batch, seed)
+            assert again.train_step(batch, seed) == wanted
+            assert third.train_step(batch, seed) == wanted
+        assert all(np.array_equal(own, third.parameters[name])
+                   for name, own in model.parameters.items())
+        assert third.decode({"src": [[3] * 6]}) == again.decode({"src": [[3] * 6]})
+    # An optimiser of another rule begins anew.
+    other = fovea.compile(COPIER, sets={"v.vocab": 9, "H": 4}, weights=path)
+    fresh = fovea.compile(COPIER, sets={"v.vocab": 9, "H": 4}, seed=2)
+    for name, own in fresh.parameters.items():
+        fresh.parameters[name] = other.parameters[name]
+    for seed in range(2):
+        assert fresh.train_step(batch, seed) == other.train_step(batch, seed)
+    assert first[0] > wanted
+    # Commands read the weights alone.
+    run("compile", path, "--emit", "so", "-o", tmp_path / "libmodel.so")
+    assert b"optimiser/" not in (tmp_path / "libmodel.so").read_bytes()
+
+
+def test_a_saved_model_without_an_objective(tmp_path):
+    model = fovea.compile("model m\ndim K = 2\ndata x : real(K)\nparam f : linear(K)\n"
+                          "y = f(x)\n", sets={"K": 3}, dtype="f64", seed=1)
+    model.parameters["f.bias"] = [1, 2, 3]
+    model.save(tmp_path / "m.safetensors")
+    again = fovea.load(tmp_path / "m.safetensors", dtype="f64")
+    x = {"x": [[0, 0, 0]]}
+    assert again.get("y", x)[0].tolist() == model.get("y", x)[0].tolist() == [1, 2, 3]
+
+
 def test_f32_is_near_f64(copier, batch):
     single = fovea.compile(COPIER, sets={"v.vocab": 9}, seed=3)
     assert single.parameters["out.weight"].dtype == np.float32

@@ -77,6 +77,20 @@ def test_gradcheck(layer, inputs):
         (inputs["query"].requires_grad_(), inputs["key"].requires_grad_(), *weights))
 
 
+def test_second_derivatives_are_refused():
+    cube = Layer("model m\ndim D = 3\ndata x[T] : real(D)\nparam w : vector(D)\n"
+                 "y[t] = dot(x[t], w)^3\n", "y", dtype=torch.float64)
+    x = torch.tensor([[[1.0, 2, 3]]], dtype=torch.float64, requires_grad=True)
+    slope, = torch.autograd.grad(cube(x=x).sum(), x, create_graph=True)
+    # First derivatives are right, recorded or not.
+    wanted = 3 * (x[0, 0] @ cube.w) ** 2 * cube.w
+    assert torch.allclose(slope[0, 0], wanted)
+    # Their gradient is no gradient of zeros.
+    assert slope.requires_grad
+    with pytest.raises(fovea.SpecError, match="the layer 'm' has no second derivatives"):
+        slope.pow(2).sum().backward()
+
+
 def test_several_outputs_and_tokens():
     two = Layer("""model two
 dim H = 3
@@ -101,6 +115,18 @@ twice[i < S + 1] = if i < S then h[i] * 2 else x
     # An output that nobody uses has no gradient.
     mean[0].sum().backward()
     assert torch.allclose(x.grad[0], e[word[0]].mean(0)) and (x.grad[1] == 0).all()
+
+
+def test_only_what_by_names_has_gradients(inputs):
+    layer = Layer(ATTENTION, "c", dtype=torch.float64, by=["key"])
+    for parameter in layer.parameters():
+        parameter.requires_grad_(False)
+    query, key = (inputs[name].requires_grad_() for name in ("query", "key"))
+    layer(query=query, key=key).sum().backward()
+    assert query.grad is None and (key.grad != 0).all()
+    query.grad, key.grad = None, None
+    layer(query=query, key=key.detach()).sum().backward()
+    assert query.grad is None
 
 
 def test_a_model_with_a_layer_learns(inputs):
@@ -188,6 +214,29 @@ def test_mistakes_of_a_call(layer, inputs, change, message):
              if value is not None}
     with pytest.raises(fovea.SpecError, match=message):
         layer(**given)
+
+
+def test_wrong_arguments(layer, inputs):
+    for change in [{"seed": 2**63}, {"seed": 1.5}, {"threads": -1}, {"threads": 2**31},
+                   {"dtype": torch.int64}, {"dtype": "f32"}, {"dtype": None},
+                   {"outputs": []}, {"outputs": 3}, {"outputs": "c\0"}, {"by": "key"},
+                   {"by": [3]}, {"sets": ["H"]}, {"spec": None}]:
+        with pytest.raises(fovea.SpecError):
+            Layer(**{"spec": ATTENTION, "outputs": "c", **change})
+            pytest.fail(f"a layer takes {change}")
+    for change in [{"lengths": {"S": torch.tensor([2.7, 3])}},
+                   {"lengths": {"S": [2, 3]}}, {"lengths": torch.tensor([2, 3])},
+                   {"lengths": {"S": torch.tensor([True, True])}},
+                   {"lengths": {"S": torch.tensor(2)}}, {"key": [[1.0]]}]:
+        with pytest.raises(fovea.SpecError):
+            layer(**{**inputs, **change})
+            pytest.fail(f"a call takes {change}")
+
+
+def test_bits_are_those_of_every_example():
+    counts = Layer("model m\ndata b[S] : bit\ny = sum[i](if b[i] then 1 else 0)\n", "y")
+    bits = torch.tensor([[0, 1, 1], [1, 0, 0], [0, 0, 0]], dtype=torch.bool)
+    assert torch.equal(counts(b=bits), bits.sum(1).float())
 
 
 def test_mistakes_of_a_spec():

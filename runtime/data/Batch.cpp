@@ -13,7 +13,7 @@ using namespace fovea::runtime;
 namespace {
 using Tensors = std::map<std::string, TensorView>;
 
-/// Works on one batch.
+/// Splits one batch.
 class Splitter {
 public:
   Splitter(const Tensors &file, const std::vector<DataSpec> &specs,
@@ -45,7 +45,7 @@ private:
 };
 } // namespace
 
-/// The name of the tensor of the length number `number` (from 1).
+/// Returns the name of the tensor of length `number` (from 1).
 static std::string lengthName(const std::string &name, int number) {
   return number == 1 ? name + ".length"
                      : fmt::format("{}.length.{}", name, number);
@@ -69,7 +69,7 @@ Status Splitter::findBatch() {
           fmt::format("the batch has no tensor '{}'", spec.name));
     if (tensor->shape.size() != spec.axes.size() + 1)
       return Status::error(fmt::format(
-          "'{}' has {} axes, the first of which is the batch, but is given {}",
+          "'{}' has {} axes including the batch, but the input has {}",
           spec.name, spec.axes.size() + 1, shapeText(tensor->shape)));
     size_t count = tensor->shape[0];
     if (known && count != batch)
@@ -83,7 +83,7 @@ Status Splitter::findBatch() {
   return Status::success();
 }
 
-/// A length of a name that is no data is a misspelt name.
+/// A length of an unknown name is a misspelt name.
 Status Splitter::checkNames() const {
   for (const auto &[name, tensor] : file) {
     size_t dot = name.find(".length");
@@ -94,8 +94,8 @@ Status Splitter::checkNames() const {
         std::any_of(specs.begin(), specs.end(),
                     [&](const DataSpec &spec) { return spec.name == owner; });
     if (!known && !find(owner))
-      return Status::error(
-          fmt::format("'{}' is the length of no data '{}'", name, owner));
+      return Status::error(fmt::format(
+          "'{}' is a length, but there is no data '{}'", name, owner));
   }
   return Status::success();
 }
@@ -110,9 +110,9 @@ Status Splitter::takeIds() {
   if (!ids || isData)
     return Status::success();
   if (!isWhole(*ids) || ids->shape != std::vector<int64_t>{int64_t(batch)})
-    return Status::error(
-        fmt::format("'example' is {} {} but has to be I64 [{}]",
-                    nameOf(ids->type), shapeText(ids->shape), batch));
+    return Status::error(fmt::format("'example' is {} {} but must be I64 [{}]",
+                                     nameOf(ids->type), shapeText(ids->shape),
+                                     batch));
   for (size_t i = 0; i < batch; ++i) {
     double id = ids->at(i);
     if (std::fabs(id) > 0x1p53)
@@ -123,7 +123,7 @@ Status Splitter::takeIds() {
   return Status::success();
 }
 
-/// Several data may have one length: then they agree.
+/// Several data may share one length: then they must agree.
 Status Splitter::noteLength(const DataSpec &spec, const DataAxis &axis,
                             size_t example, LengthValues values) {
   auto [entry, isNew] =
@@ -143,7 +143,7 @@ Status Splitter::takeLength(const DataSpec &spec, size_t axis, int number) {
   std::string name = lengthName(spec.name, number);
   const TensorView *lengths = find(name);
   if (!lengths) {
-    // Another name may bring this length.
+    // Another name may provide this length.
     if (examples[0].lengths.count(what.length))
       return Status::success();
     return Status::error(fmt::format(
@@ -163,7 +163,7 @@ Status Splitter::takeLength(const DataSpec &spec, size_t axis, int number) {
   }
   if (!isWhole(*lengths) || lengths->shape != expected)
     return Status::error(fmt::format(
-        "'{}' is {} {} but has to be I64 {}", name, nameOf(lengths->type),
+        "'{}' is {} {} but must be I64 {}", name, nameOf(lengths->type),
         shapeText(lengths->shape), shapeText(expected)));
   for (size_t example = 0; example < batch; ++example) {
     LengthValues values;
@@ -208,15 +208,15 @@ Status Splitter::takeLengths(const DataSpec &spec) {
 Status Splitter::checkKind(const DataSpec &spec) const {
   const TensorView &tensor = *find(spec.name);
   if (spec.kind == DataKind::Real ? isWhole(tensor) : !isWhole(tensor))
-    return Status::error(fmt::format(
-        "'{}' is {} but has to be {}", spec.name, nameOf(tensor.type),
-        spec.kind == DataKind::Real  ? "F64 or F32"
-        : spec.kind == DataKind::Bit ? "BOOL or whole numbers"
-                                     : "I64"));
+    return Status::error(
+        fmt::format("'{}' is {} but must be {}", spec.name, nameOf(tensor.type),
+                    spec.kind == DataKind::Real  ? "F64 or F32"
+                    : spec.kind == DataKind::Bit ? "BOOL or whole numbers"
+                                                 : "I64"));
   return Status::success();
 }
 
-/// The tensor is as large as its numbers say and its lengths need.
+/// The tensor is as large as its values require and its lengths need.
 Status Splitter::checkShape(const DataSpec &spec) const {
   const TensorView &tensor = *find(spec.name);
   for (size_t axis = 0; axis < spec.axes.size(); ++axis) {
@@ -225,7 +225,7 @@ Status Splitter::checkShape(const DataSpec &spec) const {
     if (what.length.empty()) {
       if (extent != what.size)
         return Status::error(fmt::format(
-            "'{}' has the extent {} at axis {} but is given {}", spec.name,
+            "'{}' has extent {} at axis {} but the input has {}", spec.name,
             what.size, axis + 1, shapeText(tensor.shape)));
       continue;
     }
@@ -241,7 +241,7 @@ Status Splitter::checkShape(const DataSpec &spec) const {
   return Status::success();
 }
 
-/// Copies what an example has; nothing past its lengths is read.
+/// Copies one example; never reads past its lengths.
 Status Splitter::takeValues(const DataSpec &spec, size_t number) {
   const TensorView &tensor = *find(spec.name);
   Example &example = examples[number];
@@ -278,7 +278,8 @@ Status Splitter::takeValues(const DataSpec &spec, size_t number) {
     if (!inside)
       continue;
     double value = tensor.at(source);
-    if (!std::isfinite(value))
+    // -inf masks a score; nothing else that is not finite has a use.
+    if (!(value < HUGE_VAL))
       return Status::error(fmt::format("'{}' of example {} has the value {}",
                                        spec.name, before + int64_t(number),
                                        value));
@@ -295,7 +296,7 @@ Status Splitter::split() {
   examples.assign(batch, Example());
   if (Status status = takeIds(); status.failed())
     return status;
-  // Names that bring their lengths come first: others may rely on them.
+  // Names that provide lengths come first: others may rely on them.
   for (bool own : {true, false})
     for (const DataSpec &spec : specs)
       if ((find(lengthName(spec.name, 1)) != nullptr) == own)
@@ -363,10 +364,10 @@ Status fovea::runtime::checkFitsF32(const std::string &name,
                                     const std::vector<double> &values) {
   for (double value : values)
     if (std::isfinite(value) && std::isinf(static_cast<float>(value)))
-      return Status::error(fmt::format(
-          "'{}' has {}, but F32 holds at most {:.7g}; '--dtype f64' computes "
-          "with it",
-          name, value, std::numeric_limits<float>::max()));
+      return Status::error(fmt::format("'{}' has {}, but the maximum of F32 is "
+                                       "{:.7g}; help: add '--dtype f64'",
+                                       name, value,
+                                       std::numeric_limits<float>::max()));
   return Status::success();
 }
 
@@ -381,8 +382,8 @@ Status fovea::runtime::splitBatch(const Tensors &file,
   return status;
 }
 
-/// Whether the tensors are one example, as it is: none has an axis more than
-/// its data, and none is a length.
+/// Returns whether the tensors are one example: none has more axes than its
+/// data, and none is a length.
 static bool isSingle(const Tensors &tensors,
                      const std::vector<DataSpec> &specs) {
   bool hasAny = false;
@@ -398,7 +399,7 @@ static bool isSingle(const Tensors &tensors,
   return hasAny && tensors.count("example") == 0;
 }
 
-/// Gives one example the axis of a batch, and its lengths from its extents.
+/// Adds a batch axis to one example, and takes its lengths from its extents.
 static void makeBatch(Tensors &tensors, const std::vector<DataSpec> &specs,
                       std::list<int64_t> &lengths) {
   for (const DataSpec &spec : specs) {

@@ -6,11 +6,11 @@
 // `story.length.2`, [batch, max M] when it is nested in the first. Optional
 // `example` int64 [batch]: the ids that random numbers are counted by.
 //
-// Where no tensor has the axis of a batch, and none is a length, the file is
-// one example, with the extents of its tensors.
+// If no tensor has a batch axis and none is a length, the file is one example,
+// with the extents of its tensors.
 //
-// Nothing past a length is ever looked at. An example whose data has an extent
-// of 0 is refused; a nested extent may be 0.
+// Padding is never read. An example whose data has an extent of 0 is refused; a
+// nested extent may be 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,12 +23,12 @@
 
 namespace fovea::runtime {
 
-/// How numbers are called that one update leaves to the next: the baseline of
-/// an estimator. The caller gives them; without one they are 0.
+/// The name of numbers that one update passes to the next: the baseline of an
+/// estimator. The caller provides them; without a caller they are 0.
 inline constexpr char statePrefix[] = "state.";
 
 /// One axis of data: a number, a length that comes with the data, or a length
-/// that each index of an earlier axis (`parent`) has of its own.
+/// per index of an earlier axis (`parent`).
 struct DataAxis {
   std::string length; // empty: a number
   int64_t size = 0;   // when it is a number
@@ -41,13 +41,13 @@ struct DataSpec {
   std::string name;
   DataKind kind = DataKind::Real;
   std::vector<DataAxis> axes;
-  /// Whole numbers are 0 .. limit-1; 0: any number. Places of an array are
-  /// 0 .. length+limit-1, with its length `limitLength`.
+  /// Whole numbers are 0 .. limit-1; 0: any number. Places of an array are 0 ..
+  /// length+limit-1, with its length `limitLength`.
   int64_t limit = 0;
   std::string limitLength{};
 };
 
-/// Values of one data name for one example, cut to the example's lengths; a
+/// The values of one data name for one example, cut to the example's lengths. A
 /// nested axis has the largest of its lengths, with zeros past the others.
 struct DataValues {
   std::vector<int64_t> shape;
@@ -65,35 +65,36 @@ struct LengthValues {
   }
 };
 
-/// By the name of the length.
+/// The lengths by name.
 using Lengths = std::map<std::string, LengthValues>;
 
 struct Example {
   int64_t id = 0;
   std::map<std::string, DataValues> data;
   Lengths lengths;
-  /// The symbols that a search has to begin with, by what it generates.
+  /// The prefix symbols of a search, by generated name.
   std::map<std::string, std::vector<double>> prefix;
-  /// The given words that stand for unknown ones (UnknownWords.h), where they
-  /// are wanted.
+  /// The source words that replace unknown ones (UnknownWords.h), if
+  /// requested.
   std::vector<std::string> words;
 };
 
-/// Gives an example the lengths that its data `name` has. Where other data have
-/// others, the difference as a sentence; empty: there is none.
+/// Sets an example's lengths from its data `name`. Returns a conflict with the
+/// lengths of other data as a sentence, or an empty string.
 std::string addLengths(const std::string &name, const Lengths &lengths,
                        Example &example);
 
-/// What the values of `spec` stay below in an example; none: of anything.
+/// The upper bound of the values of `spec` in an example, or nothing.
 std::optional<int64_t> limitOf(const DataSpec &spec, const Example &example);
 
-/// Whether the values of `spec` stay below its limit in example `number`.
+/// Returns whether the values of `spec` stay below its limit in example
+/// `number`.
 Status checkLimit(const DataSpec &spec, const Example &example, size_t number);
 
-/// Whether F32 holds what is finite of the values of `name`.
+/// Returns whether F32 can represent all finite values of `name`.
 Status checkFitsF32(const std::string &name, const std::vector<double> &values);
 
-/// A tensor that lies somewhere else: dense, the last index changes fastest.
+/// A tensor stored elsewhere: dense, last index fastest.
 struct TensorView {
   DType type = DType::F64;
   std::vector<int64_t> shape;
@@ -111,12 +112,12 @@ Status splitBatch(const std::map<std::string, TensorView> &tensors,
                   const std::vector<DataSpec> &specs,
                   std::vector<Example> &examples, int64_t before = 0);
 
-/// The same with those of a file.
+/// The same for the tensors of a file.
 Status splitBatch(const TensorFile &file, const std::vector<DataSpec> &specs,
                   std::vector<Example> &examples, int64_t before = 0);
 
-/// Joins arrays of one name, one per example, into a tensor
-/// [batch, max extents..], zeros where an array is smaller.
+/// Joins arrays of one name, one per example, into a tensor [batch, max
+/// extents..], padded with zeros.
 Tensor joinPadded(DType type, const std::vector<DataValues> &parts);
 
 } // namespace fovea::runtime

@@ -1,6 +1,6 @@
 //===- Checksum.cpp - whether bytes are those that were written -----------===//
 //
-// xxHash, as code of our own: a program links nothing for it.
+// xxHash, implemented here, so that a program links no library for it.
 //
 //===----------------------------------------------------------------------===//
 

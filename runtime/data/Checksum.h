@@ -1,7 +1,7 @@
 //===- Checksum.h - whether bytes are those that were written -*- C++ -*-===//
 //
-// Against damage, not against malice. Fast enough for all weights of a model
-// whenever it is loaded.
+// Detects damage, not malice. Fast enough for all weights of a model at each
+// load.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,9 +14,9 @@
 
 namespace fovea::runtime {
 
-/// XXH3 of 64 bits: the same on every machine.
+/// XXH3 with 64 bits: the same on every machine.
 uint64_t checksum(std::string_view bytes);
-/// XXH3 of 128 bits, as 32 hexadecimal digits: what files say.
+/// XXH3 with 128 bits, as 32 hexadecimal digits: the format in files.
 std::string wideChecksum(std::string_view bytes);
 
 } // namespace fovea::runtime

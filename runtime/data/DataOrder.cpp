@@ -11,13 +11,13 @@ using namespace fovea::runtime;
 using Indices = std::vector<int64_t>;
 using Batches = std::vector<Indices>;
 
-/// Batches in a group that is sorted by size.
+/// The number of batches in a group that is sorted by size.
 static constexpr int64_t groupBatches = 64;
 
-/// What the random numbers are for: no ordinal of a model is as large.
+/// The purpose of the random numbers: larger than any ordinal of a model.
 enum Purpose : uint32_t { examples = 0xFFFF0001, batches = 0xFFFF0002 };
 
-/// Fisher and Yates; the range of 2^64 makes the bias of the modulus nothing.
+/// Fisher and Yates; the range of 2^64 makes the modulus bias negligible.
 template <typename T>
 static void shuffle(std::vector<T> &values, uint64_t seed, Purpose purpose,
                     uint64_t epoch) {
@@ -51,10 +51,10 @@ static Indices allOf(const Indices &sizes) {
   return order;
 }
 
+/// Examples of equal size keep their order, so a shuffled order stays random.
 static void sortBySize(Indices &order, const Indices &sizes) {
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return sizes[a] != sizes[b] ? sizes[a] < sizes[b] : a < b;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return sizes[a] < sizes[b]; });
 }
 
 Batches fovea::runtime::batchesOf(uint64_t epoch, const Indices &sizes,
@@ -66,7 +66,8 @@ Batches fovea::runtime::batchesOf(uint64_t epoch, const Indices &sizes,
     cut(order, sizes, options, result);
     return result;
   }
-  // A group of tokens has as many examples as one of examples would have.
+  // A group of token batches has as many examples as one of example batches
+  // would have.
   int64_t total = std::accumulate(sizes.begin(), sizes.end(), int64_t(0));
   int64_t mean = sizes.empty() ? 1 : total / int64_t(sizes.size());
   int64_t perBatch = options.countsTokens

@@ -1,10 +1,10 @@
 //===- DataOrder.h - which examples make up which update ------------------===//
 //
-// An epoch is shuffled by random numbers that depend on the seed and the epoch
-// alone, so that a place in it is known again by two numbers. With buckets,
-// examples of similar size share a batch: the shuffled examples are taken in
-// groups of many batches, sorted by size within a group, cut into batches, and
-// the batches are shuffled.
+// Shuffles an epoch with random numbers that depend only on the seed and the
+// epoch, so two numbers identify a position in it. With buckets, examples of
+// similar size share a batch. The shuffled examples are taken in groups of many
+// batches, sorted by size within a group, and cut into batches; then the
+// batches are shuffled. Examples of equal size keep their shuffled order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,17 +20,17 @@ struct OrderOptions {
   uint64_t seed = 0;
   int64_t batch = 32;
   bool countsTokens = false; // `batch` counts sizes instead of examples
-  bool buckets = true;
+  bool buckets = false;      // examples of similar size share a batch
 };
 
-/// The batches of an epoch, from 0: indices into `sizes`, which has the size of
-/// each example. Each example is in one batch; only the last batch of a
-/// group may be smaller than the others.
+/// Returns the batches of epoch `epoch`, from 0: indices into `sizes`, the
+/// sizes of the examples. Each example is in one batch; only the last batch of
+/// a group may be smaller than the others.
 std::vector<std::vector<int64_t>> batchesOf(uint64_t epoch,
                                             const std::vector<int64_t> &sizes,
                                             const OrderOptions &options);
 
-/// All examples in batches of similar size, in one order for all times.
+/// Returns all examples in batches of similar size, in one fixed order.
 std::vector<std::vector<int64_t>>
 batchesBySize(const std::vector<int64_t> &sizes, const OrderOptions &options);
 

@@ -1,7 +1,7 @@
 //===- Half.h - reals of 16 bits in files -----------------------*- C++ -*-===//
 //
-// The numbers that files of other programs hold, as wider ones: both kinds are
-// exact in 32 bits.
+// Widens 16-bit numbers in files of other programs: 32 bits represent both
+// formats exactly.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace fovea::runtime {
 
-/// binary16 of IEEE 754: 1 bit of sign, 5 of the exponent, 10.
+/// IEEE 754 binary16: 1 sign bit, 5 exponent bits, 10 fraction bits.
 inline float halfOf(uint16_t bits) {
   int exponent = (bits >> 10) & 31;
   auto significand = static_cast<float>(bits & 1023);
@@ -25,7 +25,7 @@ inline float halfOf(uint16_t bits) {
   return (bits >> 15) != 0 ? -number : number;
 }
 
-/// bfloat16: the upper half of a number of 32 bits.
+/// bfloat16: the upper half of a 32-bit float.
 inline float brainOf(uint16_t bits) {
   return std::bit_cast<float>(uint32_t(bits) << 16);
 }

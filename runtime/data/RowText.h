@@ -1,7 +1,7 @@
 //===- RowText.h - rows of generated values as text -----------------------===//
 //
-// Nested values are written as they are read: a list for each row, with what
-// the data have between lists.
+// Writes nested values in the input format: one list per row, with the data's
+// separators between lists.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,12 +12,12 @@
 
 namespace fovea::runtime {
 
-/// How long each row of values is, where they are nested; null: they are not.
+/// The length of each row of values, if they are nested; else null.
 const std::vector<int64_t> *rowsOf(const std::vector<DataAxis> &axes,
                                    const DataValues &values,
                                    const Lengths &lengths);
 
-/// As `textOf`, of values [M, largest W] of which row m has `rows[m]` places.
+/// As `textOf`, for values [M, largest W] of which row m has `rows[m]` places.
 std::string textOfRows(const TextField &field, const DataValues &values,
                        const std::vector<int64_t> &rows, bool hasEnd,
                        const Vocabularies &vocabularies);

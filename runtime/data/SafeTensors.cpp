@@ -1,7 +1,7 @@
 //===- SafeTensors.cpp - named tensors from bytes, and as bytes -----------===//
 //
-// The header is parsed event by event and not as a tree: a tree forgets that a
-// name stood twice, and its depth would be up to the file.
+// Parses the header event by event, not as a tree: a tree would hide duplicate
+// names, and the file would control its depth.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ static constexpr struct {
     {DType::U64, "U64", 8}, {DType::U32, "U32", 4},  {DType::U16, "U16", 2},
     {DType::U8, "U8", 1},   {DType::Bool, "BOOL", 1}};
 
-/// Reals of 16 bits are widened as they are read.
+/// 16-bit reals are widened when they are read.
 static constexpr struct {
   std::string_view name;
   float (*widened)(uint16_t bits);
@@ -65,7 +65,7 @@ std::string fovea::runtime::shapeText(const std::vector<int64_t> &shape) {
 //===----------------------------------------------------------------------===//
 
 int64_t Tensor::numElements() const {
-  // An extent of 0 may stand beside ones whose product no number holds.
+  // An extent of 0 may stand beside extents whose product overflows.
   if (std::find(shape.begin(), shape.end(), 0) != shape.end())
     return 0;
   int64_t count = 1;
@@ -174,16 +174,16 @@ Tensor Tensor::of(DType type, std::vector<int64_t> shape,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the header says of one tensor.
+/// The header's entry for one tensor.
 struct TensorHeader {
   std::string name;
   std::optional<std::string> type;
   std::optional<std::vector<uint64_t>> shape, offsets;
 };
 
-/// Takes the header as JSON events. The only shape that it accepts is
-/// {name: {dtype: text, shape: [numbers], data_offsets: [begin, end]}} and
-/// {"__metadata__": {key: text}}.
+/// Receives the header as JSON events. Accepts only the shape {name: {dtype:
+/// text, shape: [numbers], data_offsets: [begin, end]}} and {"__metadata__":
+/// {key: text}}.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 public:
   std::vector<TensorHeader> tensors;
@@ -191,12 +191,12 @@ public:
   std::string problem;
 
   bool null() override { return refuse("null"); }
-  bool boolean(bool) override { return refuse("a truth value"); }
+  bool boolean(bool) override { return refuse("a boolean"); }
   bool number_integer(number_integer_t) override {
     return refuse("a negative number");
   }
   bool number_float(number_float_t, const string_t &) override {
-    return refuse("a number with a fraction, or beyond 2^64");
+    return refuse("a fraction or a number beyond 2^64");
   }
   bool binary(binary_t &) override { return refuse("bytes"); }
 
@@ -235,7 +235,7 @@ public:
     std::set<std::string> &known = depth == 1 ? names : keys;
     if (!known.insert(value).second)
       return fail(depth == 1
-                      ? fmt::format("'{}' stands in the header twice", value)
+                      ? fmt::format("'{}' appears twice in the header", value)
                       : fmt::format("'{}' has '{}' twice", subject(), value));
     if (depth == 2 && !inMetadata && value != "dtype" && value != "shape" &&
         value != "data_offsets")
@@ -259,7 +259,7 @@ public:
   }
   bool parse_error(size_t position, const std::string &,
                    const nlohmann::json::exception &) override {
-    return fail(fmt::format("the header is no JSON at byte {}", position));
+    return fail(fmt::format("the header is not JSON at byte {}", position));
   }
 
 private:
@@ -269,7 +269,8 @@ private:
   bool refuse(std::string_view what) {
     if (depth == 0)
       return fail(fmt::format("the header is {}, not an object", what));
-    return fail(fmt::format("'{}' has {} where none belongs", subject(), what));
+    return fail(
+        fmt::format("'{}' has {} in an unexpected place", subject(), what));
   }
   bool fail(std::string text) {
     if (problem.empty())
@@ -285,7 +286,7 @@ private:
 };
 } // namespace
 
-/// Checks what the header says of one tensor against the `available` bytes.
+/// Checks a tensor's header entry against the `available` bytes.
 static Status takeTensor(const TensorHeader &description, uint64_t available,
                          const std::byte *data, Tensor &tensor) {
   const std::string &name = description.name;
@@ -311,7 +312,7 @@ static Status takeTensor(const TensorHeader &description, uint64_t available,
   uint64_t begin = (*description.offsets)[0], end = (*description.offsets)[1];
   if (begin > end || end > available)
     return Status::error(
-        fmt::format("'{}' lies at bytes {} to {}, but the file has {}", name,
+        fmt::format("'{}' occupies bytes {} to {}, but the file has {}", name,
                     begin, end, available));
   // An extent of 0 makes the others harmless, but they must still be numbers.
   uint64_t bytes = isHalf ? sizeof(uint16_t) : entry->size;
@@ -328,7 +329,7 @@ static Status takeTensor(const TensorHeader &description, uint64_t available,
   }
   if (bytes != end - begin)
     return Status::error(fmt::format(
-        "'{}' has extents [{}] of {}, {} bytes, but lies in {} bytes", name,
+        "'{}' has extents [{}] of {}, {} bytes, but occupies {} bytes", name,
         fmt::join(*description.shape, ", "), *description.type, bytes,
         end - begin));
   if (!isHalf) {
@@ -347,7 +348,7 @@ static Status takeTensor(const TensorHeader &description, uint64_t available,
   return Status::success();
 }
 
-/// No two tensors share a byte, and none is left over.
+/// No two tensors share a byte, and no byte is unused.
 static Status checkPlaces(const std::vector<TensorHeader> &tensors,
                           uint64_t available) {
   std::vector<const TensorHeader *> order;
@@ -360,7 +361,7 @@ static Status checkPlaces(const std::vector<TensorHeader> &tensors,
   for (size_t i = 0; i < order.size(); ++i) {
     uint64_t begin = (*order[i]->offsets)[0];
     if (begin < last)
-      return Status::error(fmt::format("'{}' and '{}' lie in the same bytes",
+      return Status::error(fmt::format("'{}' and '{}' overlap",
                                        order[i - 1]->name, order[i]->name));
     if (begin > last)
       return Status::error(
@@ -387,7 +388,7 @@ static Status parse(std::string_view bytes, TensorFile &file) {
     return (c >= ' ' && c <= '~') || c == '\t' || c == '\n' || c == '\r';
   });
   if (length > bytes.size() - 8 && isText)
-    return Status::error("this is text, and no file of safetensors");
+    return Status::error("expected a safetensors file, found text");
   if (length > bytes.size() - 8)
     return Status::error(
         fmt::format("the header is {} bytes long, but the file has {}", length,
@@ -398,12 +399,13 @@ static Status parse(std::string_view bytes, TensorFile &file) {
   HeaderReader reader;
   std::string_view header = bytes.substr(8, length);
   if (!nlohmann::json::sax_parse(header.begin(), header.end(), &reader))
-    return Status::error(reader.problem.empty() ? "the header is no JSON"
+    return Status::error(reader.problem.empty() ? "the header is not JSON"
                                                 : reader.problem);
   uint64_t available = bytes.size() - 8 - length;
   const auto *data =
       reinterpret_cast<const std::byte *>(bytes.data()) + 8 + length;
-  // Places first: tensors that share bytes could ask for any amount of memory.
+  // Check offsets first: overlapping tensors could request any amount of
+  // memory.
   for (const TensorHeader &description : reader.tensors)
     if (!description.offsets || description.offsets->size() != 2 ||
         (*description.offsets)[0] > (*description.offsets)[1] ||
@@ -439,7 +441,7 @@ Status fovea::runtime::parseSafeTensors(std::string_view bytes,
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// Names are sorted; the widest types come first, so that every tensor is
+/// Names are sorted; the widest types come first, so every tensor is
 /// aligned.
 static TensorLayout::Order orderOf(const TensorFile &file) {
   TensorLayout::Order order;
@@ -452,7 +454,7 @@ static TensorLayout::Order orderOf(const TensorFile &file) {
   return order;
 }
 
-/// All that stands before the tensors.
+/// Everything before the tensors.
 static std::string beginningOf(const TensorFile &file,
                                const TensorLayout::Order &order) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();

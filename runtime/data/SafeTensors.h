@@ -1,8 +1,8 @@
 //===- SafeTensors.h - named tensors in a file ----------------------------===//
 //
 // Reads and writes the safetensors format: a JSON header with names, types,
-// extents and places, then the bytes. A file is taken as hostile: whatever its
-// header says is checked before a byte is used, and each mistake is one error
+// extents and offsets, then the bytes. A file is untrusted: its header is
+// checked completely before any byte is used, and each mistake is one error
 // that names the tensor.
 //
 //===----------------------------------------------------------------------===//
@@ -25,13 +25,14 @@ enum class DType { F64, F32, I64, I32, I16, I8, U64, U32, U16, U8, Bool };
 
 /// `F64`, `I32`, `BOOL`: the name in a file.
 std::string_view nameOf(DType type);
-/// The bytes of one element.
+/// The size of one element in bytes.
 size_t sizeOf(DType type);
 
 inline bool isReal(DType type) {
   return type == DType::F64 || type == DType::F32;
 }
-/// Element `i` of an array as a number. Integers beyond 2^53 are rounded.
+/// Returns element `i` of an array as a number. Integers beyond 2^53 are
+/// rounded.
 double elementOf(DType type, const std::byte *array, int64_t i);
 
 /// A dense, row-major tensor. Bytes are little-endian.
@@ -43,9 +44,9 @@ struct Tensor {
   int64_t numElements() const;
   bool isReal() const { return runtime::isReal(type); }
   double at(int64_t i) const { return elementOf(type, bytes.data(), i); }
-  /// All elements as numbers.
+  /// Returns all elements as numbers.
   std::vector<double> toDoubles() const;
-  /// A tensor of `type` with these elements; `values` has one per element.
+  /// Makes a tensor of `type` from `values`, one per element.
   static Tensor of(DType type, std::vector<int64_t> shape,
                    const std::vector<double> &values);
 };
@@ -58,16 +59,16 @@ struct TensorFile {
   std::map<std::string, std::string> metadata; // `__metadata__`
 };
 
-/// Reads a whole file. On an error `file` is empty. Where the file has a
-/// checksum (runtime/data/TensorSeal.h), what it says has to agree with it.
+/// Reads a whole file. On an error `file` is empty. If the file has a checksum
+/// (runtime/data/TensorSeal.h), its content must match it.
 Status readSafeTensors(const std::string &path, TensorFile &file);
-/// The same from memory; `name` stands for the file in messages.
+/// The same from memory; messages use `name` for the file.
 Status parseSafeTensors(std::string_view bytes, const std::string &name,
                         TensorFile &file);
-/// The bytes of a file, with its checksum.
+/// Returns the bytes of a file, with its checksum.
 std::string formatSafeTensors(const TensorFile &file);
-/// Writes beside `path` and renames: `path` is never half a file. Of a link
-/// the target is replaced; a device or a pipe is written into.
+/// Writes to a temporary file and renames it: `path` is never half a file.
+/// Replaces the target of a link; writes into a device or a pipe.
 Status writeSafeTensors(const std::string &path, const TensorFile &file);
 
 } // namespace fovea::runtime

@@ -1,7 +1,7 @@
 //===- SentencePieceFile.cpp - the bytes of a model of SentencePiece ------===//
 //
-// A message of protocol buffers (sentencepiece_model.proto). What its tables
-// say is looked at here, so that nothing that cuts or joins leads outside.
+// Reads a protocol buffers message (sentencepiece_model.proto) and checks its
+// tables, so that segmentation never leaves them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,16 +50,16 @@ static uint32_t wordAt(std::string_view bytes, size_t place) {
 }
 
 namespace {
-/// Walks over the fields of a message of protocol buffers.
+/// Iterates over the fields of a protocol buffers message.
 class Fields {
 public:
   explicit Fields(std::string_view bytes) : rest(bytes) {}
 
-  /// Goes to the next field; false at the end, or where `isBroken()`.
+  /// Advances to the next field; returns false at the end, or if `isBroken()`.
   bool next();
   bool isBroken() const { return broken; }
 
-  /// Of a field of this number and kind, what it holds.
+  /// Returns the content of a field of this number and kind.
   bool isBytes(uint64_t number) const { return key == (number << 3 | 2); }
   bool isNumber(uint64_t number) const { return key == number << 3; }
   bool isWord(uint64_t number) const { return key == (number << 3 | 5); }
@@ -122,14 +122,14 @@ bool Fields::next() {
 // Normalisers
 //===----------------------------------------------------------------------===//
 
-/// Whether the table leads nowhere outside. Each node has its children in one
-/// block of 256.
+/// Returns whether the table stays within its bounds. Each node has its
+/// children in one block of 256.
 bool SentencePieces::Normaliser::isTable() const {
   uint64_t count = units.size();
   for (uint64_t i = 0; i < count; ++i) {
     uint32_t unit = units[i];
     uint64_t child = i ^ uint64_t(unit >> 10) << ((unit & (1u << 9)) >> 6);
-    // The first unit is the root, whatever it says.
+    // The first unit is the root, whatever its content.
     bool isLeaf = i > 0 && unit >> 31, hasLeaf = unit & (1u << 8);
     if (isLeaf)
       continue;
@@ -186,8 +186,8 @@ int SentencePieces::byteOf(std::string_view piece) {
   return -1;
 }
 
-/// A piece has a text, of which no vocabulary has two lines, and a score that
-/// is a number.
+/// A piece has a text, which must be unique, and a finite
+/// score.
 bool SentencePieces::readEntry(std::string_view message) {
   Fields fields(message);
   Entry &entry = entries.emplace_back();
@@ -246,14 +246,14 @@ Status SentencePieces::parse(std::string_view bytes) {
       return Status::error("it is damaged");
   }
   if (entries.empty())
-    return Status::error("its bytes are no model");
+    return Status::error("its bytes are not a model");
   if (fields.isBroken())
     return Status::error("it is damaged, or ends early");
   return hasTrainer && hasNormaliser ? Status::success()
                                      : Status::error("it ends early");
 }
 
-/// Finds out which piece is what.
+/// Determines the role of each piece.
 Status SentencePieces::index() {
   std::array<bool, 256> bytes = {};
   lowest = FLT_MAX;
@@ -272,7 +272,7 @@ Status SentencePieces::index() {
     if (entry.use == Use::Unknown) {
       if (unknownId >= 0)
         return Status::error(
-            fmt::format("both '{}' and '{}' stand for what is unknown",
+            fmt::format("both '{}' and '{}' are unknown pieces",
                         entries[unknownId].text, entry.text));
       unknownId = id;
     }
@@ -280,22 +280,22 @@ Status SentencePieces::index() {
       continue;
     int byte = byteOf(entry.text);
     if (!hasBytes || byte < 0)
-      return Status::error(fmt::format("'{}' is no byte", entry.text));
+      return Status::error(fmt::format("'{}' is not a byte", entry.text));
     bytes[byte] = true;
   }
   for (Texts *texts : {&plain, &reserved, &userDefined})
     if (auto twice = texts->finish())
-      return Status::error(fmt::format("'{}' is there twice", *twice));
+      return Status::error(fmt::format("'{}' appears twice", *twice));
   if (unknownId < 0)
-    return Status::error("no piece stands for what is unknown");
+    return Status::error("it has no unknown piece");
   if (hasBytes && std::find(bytes.begin(), bytes.end(), false) != bytes.end())
     return Status::error("not all bytes have a piece");
   if (kind == Kind::Unigram && plain.empty())
-    return Status::error("there is nothing to cut lines into");
+    return Status::error("it has no pieces to segment text into");
   return Status::success();
 }
 
-/// Gives ids to the pieces.
+/// Assigns ids to the pieces.
 void SentencePieces::number() {
   auto named = [&](const std::string &name, const char *usual, Use use) {
     int id = find(name.empty() ? usual : name.c_str());

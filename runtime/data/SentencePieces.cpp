@@ -1,8 +1,8 @@
 //===- SentencePieces.cpp - a model of SentencePiece ----------------------===//
 //
-// Cuts and joins. What has to come out is what the library of SentencePiece
-// gives, to the last bit of a score, so that orders and types of floating point
-// are its own; the test compares with it.
+// Segments and joins text. The output must equal that of the SentencePiece
+// library, to the last bit of a score. So orders of operations and
+// floating-point types follow that library; the test compares both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ using namespace fovea::runtime;
 
 static constexpr std::string_view space = "\xE2\x96\x81"; // of pieces, U+2581
 
-/// The bytes of the character that begins with `first`, as the library counts
-/// them.
+/// Returns the length of the character that begins with `first`, as the library
+/// counts it.
 static size_t charBytes(char first) {
   return "\1\1\1\1\1\1\1\1\1\1\1\1\2\2\3\4"[static_cast<uint8_t>(first) >> 4];
 }
@@ -40,7 +40,7 @@ void SentencePieces::Texts::forPrefixes(std::string_view text,
                                         Take take) const {
   auto begin = sorted.begin(), end = sorted.end();
   for (size_t length = 0;; ++length) {
-    // Between them stand all that begin with so much of the text.
+    // All texts with this prefix are between them.
     if (begin != end && length > 0 && begin->first.size() == length) {
       take(length, begin->second);
       ++begin;
@@ -181,7 +181,7 @@ SentencePieces::Cut SentencePieces::cutByUnigrams(std::string_view line) const {
     plain.forPrefixes(line.substr(begin), [&](size_t length, int id) {
       if (useOf(id) == Use::Unused)
         return;
-      // The symbols of a user are always taken.
+      // User-defined symbols always match.
       double score = useOf(id) == Use::UserDefined
                          ? static_cast<float>(length) * highest - 0.1
                          : entries[id].score;
@@ -204,20 +204,20 @@ SentencePieces::Cut SentencePieces::cutByUnigrams(std::string_view line) const {
 }
 
 namespace {
-/// A stretch of a line, and its neighbours; -1: there is none.
+/// A span of a line, and its neighbours; -1: none.
 struct Stretch {
   std::string_view text;
   int before, after;
   bool isFixed;
 };
 
-/// Two neighbours that make a piece.
+/// Two adjacent spans that form a piece.
 struct Pair {
   float score;
   int left, right;
   size_t size;
 
-  /// The best one is the largest, of equal ones the first in the line.
+  /// The highest score wins; among equals, the first in the line.
   bool operator<(const Pair &other) const {
     return score < other.score || (score == other.score && left > other.left);
   }
@@ -237,7 +237,7 @@ SentencePieces::Cut SentencePieces::cutByPairs(std::string_view line) const {
     return {};
   stretches.back().after = -1;
   std::priority_queue<Pair> pairs;
-  // Of pieces that are not used, what they are made of.
+  // The parts of unused pieces.
   std::map<std::string_view, std::pair<std::string_view, std::string_view>>
       parts;
   auto join = [&](const Stretch &left, const Stretch &right) {
@@ -355,7 +355,7 @@ SentencePieces::cut(std::string_view line) const {
 // Joining
 //===----------------------------------------------------------------------===//
 
-/// Bytes as a text: what is none becomes U+FFFD, byte by byte.
+/// Bytes as text: invalid bytes become U+FFFD, one by one.
 static std::string textOfBytes(std::string_view bytes) {
   std::string text;
   while (!bytes.empty()) {
@@ -396,7 +396,7 @@ std::string SentencePieces::join(const std::vector<std::string> &pieces) const {
     if (isFirst && (before.addsSpace || before.removesSpaces) &&
         text.starts_with(space)) {
       text.remove_prefix(space.size());
-      // Where spaces are removed, all that stand first are.
+      // If spaces are removed, all leading ones are.
       hasSpace = !before.removesSpaces;
     }
     while (!text.empty()) {

@@ -1,10 +1,10 @@
 //===- SentencePieces.h - a model of SentencePiece ------------------------===//
 //
-// A trained model of SentencePiece (Kudo and Richardson, 2018) cuts lines into
-// pieces and puts them together again, as its library (0.1.97) does: by a
-// unigram model, by pairs of bytes, by words or by characters. Ids are those of
-// any vocabulary here: 0 is <s>, 1 </s>, 2 <unk>, then come the other pieces in
-// the order of the model.
+// A trained SentencePiece model (Kudo and Richardson, 2018). Segments lines
+// into pieces and joins them again, as the library (0.1.97) does: by a unigram
+// model, byte pairs, words or characters. Ids follow the convention of all
+// vocabularies here: 0 is <s>, 1 </s>, 2 <unk>, then the other pieces in model
+// order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ public:
   std::vector<std::string> symbols() const;
 
   std::vector<Piece> cut(std::string_view line) const;
-  /// The line that pieces make.
+  /// Joins pieces into a line.
   std::string join(const std::vector<std::string> &pieces) const;
 
 private:
@@ -51,46 +51,46 @@ private:
     Use use = Use::Normal;
   };
 
-  /// Texts, with their numbers, for the prefixes of others.
+  /// Numbered texts, searched by prefix.
   class Texts {
   public:
     void add(std::string_view text, int id) { sorted.push_back({text, id}); }
-    /// Before it is asked; the first text that is there twice, or nothing.
+    /// Call this before lookups. Returns the first duplicate text, or nothing.
     std::optional<std::string_view> finish();
     bool empty() const { return sorted.empty(); }
-    /// Calls `take(length, id)` for each that `text` begins with, the shortest
-    /// first.
+    /// Calls `take(length, id)` for each text that is a prefix of `text`, the
+    /// shortest first.
     template <typename Take>
     void forPrefixes(std::string_view text, Take take) const;
-    /// How long the longest is; 0: there is none.
+    /// The length of the longest text; 0: there is none.
     size_t longest(std::string_view text) const;
-    /// The number of a text; -1: it is none of them.
+    /// Returns the number of a text, or -1.
     int find(std::string_view text) const;
 
   private:
     std::vector<std::pair<std::string_view, int>> sorted;
   };
 
-  /// What is done with a line before it is cut, or after it is put together.
+  /// Normalises a line before segmentation, or after joining.
   struct Normaliser {
     bool addsSpace = true, removesSpaces = true, escapesSpaces = true;
     bool isSuffix = false;
-    /// A double array of Darts; the texts that its leaves point at, each with a
-    /// zero at its end.
+    /// A Darts double array; its leaves point at zero-terminated
+    /// texts.
     std::vector<uint32_t> units;
     std::string texts;
 
     bool read(std::string_view message);
     bool readTable(std::string_view table);
     bool isTable() const;
-    /// What the first characters of `text` become, and how many bytes of it
-    /// that are.
+    /// Returns the replacement of the first characters of `text`, and how many
+    /// bytes they have.
     std::pair<std::string_view, size_t> first(std::string_view text,
                                               const Texts &kept) const;
     std::string apply(std::string_view line, const Texts &kept) const;
   };
 
-  /// A stretch of a line, and the number of its entry.
+  /// A span of a line, and the number of its entry.
   using Cut = std::vector<std::pair<std::string_view, int>>;
 
   Status parse(std::string_view bytes);
@@ -104,11 +104,11 @@ private:
   Cut cutByPairs(std::string_view line) const;
   Cut cutByWords(std::string_view line) const;
   Cut cutByCharacters(std::string_view line) const;
-  /// The bytes of the first character of a line, or of the symbol of a user
-  /// that it begins with.
+  /// Returns the length of the first character, or of the user-defined symbol
+  /// at the start of a line.
   size_t firstBytes(std::string_view line, bool &isSymbol) const;
   Use useOf(int id) const { return entries[id].use; }
-  /// A byte as a piece, `<0x0A>`, and back; -1: it is none.
+  /// Converts a byte to a piece, `<0x0A>`, and back; -1: not a byte piece.
   static std::string pieceOf(uint8_t byte);
   static int byteOf(std::string_view piece);
 
@@ -125,7 +125,7 @@ private:
   std::vector<int64_t> ours;
 };
 
-/// The bytes that a text in base 64 stands for; false where it is none.
+/// Decodes base 64; returns false on invalid input.
 bool readBase64(std::string_view text, std::string &bytes);
 
 } // namespace fovea::runtime

@@ -8,11 +8,12 @@
 using namespace fovea::runtime;
 using nlohmann::json;
 
-static ShownAxis axisOf(const std::string &extent,
+static ShownAxis axisOf(const std::string &extent, int64_t offset,
                         const std::vector<AxisSymbols> &symbols,
                         const Example &example,
                         const std::map<std::string, DataValues> &generated,
-                        const Vocabularies &vocabularies) {
+                        const Vocabularies &vocabularies,
+                        const std::string &words) {
   ShownAxis axis;
   if (extent.find_first_not_of("0123456789") != extent.npos)
     axis.name = extent;
@@ -25,9 +26,13 @@ static ShownAxis axisOf(const std::string &extent,
     if (found == values.end())
       continue;
     axis.name = field.name;
+    bool hasWords = !isChosen && field.name == words;
     auto wordAt = [&](int64_t place) {
-      return vocabularies.wordOf(
-          field, static_cast<int64_t>(found->second.values[place]));
+      auto id = static_cast<int64_t>(found->second.values[place]);
+      return hasWords && id == Symbol::unknown &&
+                     place < int64_t(example.words.size())
+                 ? example.words[place]
+                 : vocabularies.wordOf(field, id);
     };
     const DataValues &all = found->second;
     int64_t count = all.shape.empty() ? 0 : all.shape.front();
@@ -39,8 +44,13 @@ static ShownAxis axisOf(const std::string &extent,
       if (lengths != example.lengths.end() && lengths->second.nested &&
           place < int64_t(lengths->second.values.size()))
         size = std::min(room, lengths->second.values[place]);
+      int64_t from = place + offset;
+      if (from < 0 && field.isSentence)
+        label = vocabularies.wordOf(field, Symbol::start);
+      if (from < 0 || from >= count)
+        continue;
       for (int64_t i = 0; i < size; ++i)
-        label += (i == 0 ? "" : " ") + wordAt(place * room + i);
+        label += (i == 0 ? "" : " ") + wordAt(from * room + i);
     }
     break;
   }
@@ -50,12 +60,14 @@ static ShownAxis axisOf(const std::string &extent,
 ShownValues fovea::runtime::shownIn(
     const ShownEquation &equation, const std::vector<AxisSymbols> &symbols,
     const Example &example, const std::map<std::string, DataValues> &generated,
-    const Vocabularies &vocabularies) {
+    const Vocabularies &vocabularies, const std::string &words) {
   ShownValues result;
   result.values = generated.at(equation.name);
-  for (const std::string &extent : equation.extents)
+  for (size_t axis = 0; axis < equation.extents.size(); ++axis)
     result.axes.push_back(
-        axisOf(extent, symbols, example, generated, vocabularies));
+        axisOf(equation.extents[axis],
+               axis < equation.offsets.size() ? equation.offsets[axis] : 0,
+               symbols, example, generated, vocabularies, words));
   return result;
 }
 

@@ -1,8 +1,8 @@
 //===- Shown.h - equations of hypotheses as a file ------------------------===//
 //
-// What a decoder shows besides what it generates, as an alignment: the values
-// of each example, and the symbols that stand along their axes. The file is one
-// that `fovea plot` draws.
+// An additional output of a decoder, such as an alignment: the values of
+// each example, and the symbols along their axes. `fovea plot` draws the
+// file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,19 +14,22 @@
 
 namespace fovea::runtime {
 
-/// An equation that is shown, with its extents as text: `S`, `3`.
+/// A shown equation, with its extents as text: `S`, `3`.
 struct ShownEquation {
   std::string name;
   std::vector<std::string> extents;
+  /// For each axis, the symbol that labels a place: -1 is the one before it.
+  /// Empty: the symbol at the place itself.
+  std::vector<int64_t> offsets;
 };
 
-/// Symbols that lie along an extent: those of `field`, of which an example has
-/// some, or a hypothesis.
+/// The symbols along an extent: those of `field`, from an example or a
+/// hypothesis.
 struct AxisSymbols {
   std::string extent;
   TextField field;
   bool isChosen = false;
-  /// Where a place has several symbols, one after another: their length.
+  /// If a place has several symbols in a row: their length.
   std::string within;
 };
 
@@ -35,23 +38,25 @@ struct ShownAxis {
   std::vector<std::string> labels; // empty: places are numbers from 0
 };
 
-/// An equation in one example.
+/// The equation in one example.
 struct ShownValues {
   DataValues values;
   std::vector<ShownAxis> axes;
 };
 
-/// An equation among what was `generated` for `example`. The labels of an axis
-/// are the symbols that lie along it, of what is given or of what was
-/// generated.
+/// Finds an equation in `generated` for `example`. The labels of an
+/// axis are the symbols along it, given or generated. `words` is the
+/// data of the example's words, which are shown if the vocabulary lacks
+/// one.
 ShownValues shownIn(const ShownEquation &equation,
                     const std::vector<AxisSymbols> &symbols,
                     const Example &example,
                     const std::map<std::string, DataValues> &generated,
-                    const Vocabularies &vocabularies);
+                    const Vocabularies &vocabularies,
+                    const std::string &words = "");
 
-/// Adds an equation to a batch file: a padded array with its lengths, and what
-/// stands along its axes as metadata.
+/// Adds an equation to a batch file: a padded array with its lengths, and the
+/// symbols along its axes as metadata.
 void storeShown(const std::string &name,
                 const std::vector<ShownValues> &examples, TensorFile &file);
 

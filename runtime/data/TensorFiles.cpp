@@ -1,13 +1,13 @@
 //===- TensorFiles.cpp - reads and writes files of tensors ----------------===//
 
 #include "runtime/data/OpenFile.h"
+#include "runtime/data/ReplaceFile.h"
 #include "runtime/data/TensorLayout.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <memory>
 #include <sys/stat.h>
@@ -20,27 +20,28 @@ static Status systemError(const char *what, const std::string &path) {
       fmt::format("cannot {} '{}': {}", what, path, std::strerror(errno)));
 }
 
-Status fovea::runtime::readSafeTensors(const std::string &path,
+/// A training folder stands for its weights.
+static std::string weightsIn(const std::string &path) {
+  struct stat information;
+  bool isFolder =
+      stat(path.c_str(), &information) == 0 && S_ISDIR(information.st_mode);
+  if (!isFolder)
+    return path;
+  return path + (path.ends_with('/') ? "" : "/") + "model.safetensors";
+}
+
+Status fovea::runtime::readSafeTensors(const std::string &given,
                                        TensorFile &file) {
   file = TensorFile();
-  std::string why;
-  int descriptor = openToRead(path, why);
-  FILE *stream = descriptor < 0 ? nullptr : fdopen(descriptor, "rb");
-  if (!stream)
+  std::string path = weightsIn(given);
+  std::string bytes, why;
+  if (!readWhole(path, bytes, why))
     return Status::error(fmt::format("cannot open '{}': {}", path, why));
-  std::string bytes;
-  char buffer[1 << 16];
-  while (size_t count = std::fread(buffer, 1, sizeof(buffer), stream))
-    bytes.append(buffer, count);
-  bool bad = std::ferror(stream) != 0;
-  std::fclose(stream);
-  if (bad)
-    return systemError("read", path);
   return parseSafeTensors(bytes, path, file);
 }
 
-/// Where the bytes of `path` go: where a link leads, if it is one. What cannot
-/// be looked at is never taken for what it is not.
+/// Returns where to write `path`: the target, if it is a link. A failed stat is
+/// never mistaken for a missing file.
 static Status placeOf(const std::string &path, std::string &place,
                       bool &isDevice) {
   place = path;
@@ -62,49 +63,54 @@ static Status placeOf(const std::string &path, std::string &place,
   return Status::success();
 }
 
+/// Writes all parts of a file in order, until one fails.
+template <typename Write>
+static bool writeParts(const TensorLayout &layout, Write write) {
+  bool good = write(std::string_view(layout.beginning));
+  for (const auto *entry : layout.order) {
+    const std::vector<std::byte> &bytes = entry->second.bytes;
+    good = good &&
+           write(std::string_view(reinterpret_cast<const char *>(bytes.data()),
+                                  bytes.size()));
+  }
+  return good;
+}
+
+static Status writeIntoDevice(const std::string &path,
+                              const TensorLayout &layout) {
+  std::string why;
+  int descriptor = openToWriteInto(path, why);
+  if (descriptor < 0)
+    return Status::error(fmt::format("cannot write '{}': {}", path, why));
+  FILE *stream = fdopen(descriptor, "ab");
+  if (!stream)
+    return systemError("write", path);
+  bool good = writeParts(layout, [&](std::string_view bytes) {
+    return std::fwrite(bytes.data(), 1, bytes.size(), stream) == bytes.size();
+  });
+  good = good && std::fflush(stream) == 0;
+  int error = errno;
+  bool isClosed = std::fclose(stream) == 0;
+  if (!good)
+    errno = error;
+  return good && isClosed ? Status::success() : systemError("write", path);
+}
+
 Status fovea::runtime::writeSafeTensors(const std::string &path,
                                         const TensorFile &file) {
   std::string place;
   bool isDevice = false;
   if (Status status = placeOf(path, place, isDevice); status.failed())
     return status;
-  auto [text, order] = layoutOf(file);
-  std::string temporary =
-      isDevice ? place : fmt::format("{}.{}.part", place, getpid());
-  FILE *stream = nullptr;
-  if (isDevice) {
-    std::string why;
-    int descriptor = openToWriteInto(place, why);
-    if (descriptor < 0)
-      return Status::error(fmt::format("cannot write '{}': {}", path, why));
-    stream = fdopen(descriptor, "ab");
-  } else {
-    stream = std::fopen(temporary.c_str(), "wb");
-  }
-  if (!stream)
-    return systemError("write", path);
-  bool good = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
-  for (const auto *entry : order) {
-    const std::vector<std::byte> &bytes = entry->second.bytes;
-    good = good &&
-           std::fwrite(bytes.data(), 1, bytes.size(), stream) == bytes.size();
-  }
-  good = good && std::fflush(stream) == 0 &&
-         (isDevice || fsync(fileno(stream)) == 0);
-  int error = errno;
-  if (std::fclose(stream) != 0 && good) {
-    error = errno;
-    good = false;
-  }
-  if (good && !isDevice && std::rename(temporary.c_str(), place.c_str()) != 0) {
-    error = errno;
-    good = false;
-  }
-  if (good)
-    return Status::success();
-  errno = error;
-  Status status = systemError("write", path);
-  if (!isDevice)
-    std::remove(temporary.c_str());
-  return status;
+  TensorLayout layout = layoutOf(file);
+  if (isDevice)
+    return writeIntoDevice(place, layout);
+  ReplaceFile replacement;
+  bool good = replacement.open(place) &&
+              writeParts(layout,
+                         [&](std::string_view bytes) {
+                           return replacement.write(bytes);
+                         }) &&
+              replacement.finish();
+  return good ? Status::success() : systemError("write", path);
 }

@@ -1,6 +1,7 @@
 //===- TensorLayout.h - where tensors lie in a file -----------*- C++ -*-===//
 //
-// Shared by what makes a file of tensors in memory and what writes one.
+// Shared by the code that makes a tensor file in memory and the code that
+// writes one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,14 +12,14 @@
 
 namespace fovea::runtime {
 
-/// What stands before the tensors of a file, and the order of their bytes.
+/// The bytes before the tensors of a file, and the order of the tensors.
 struct TensorLayout {
   using Order = std::vector<const std::pair<const std::string, Tensor> *>;
   std::string beginning;
   Order order;
 };
 
-/// The layout of a file, which outlives it.
+/// The layout of a file, which must outlive it.
 TensorLayout layoutOf(const TensorFile &file);
 
 } // namespace fovea::runtime

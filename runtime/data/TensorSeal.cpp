@@ -8,7 +8,7 @@
 
 using namespace fovea::runtime;
 
-/// A text as a header has it: what is no UTF-8 is replaced.
+/// Returns a text as a header stores it, with invalid UTF-8 replaced.
 static std::string quoted(const std::string &text) {
   return nlohmann::json(text).dump(-1, ' ', false,
                                    nlohmann::json::error_handler_t::replace);
@@ -38,7 +38,7 @@ Status fovea::runtime::checkSeal(TensorFile &file) {
   std::string wanted = sealOf(file);
   if (given == wanted)
     return Status::success();
-  // The metadata's checksum is the end of the text.
+  // The checksum of the metadata is at the end of the text.
   size_t end = wanted.find(" metadata ");
   bool sameTensors = given.compare(0, end, wanted, 0, end) == 0;
   return Status::error(fmt::format(

@@ -1,9 +1,9 @@
 //===- TensorSeal.h - whether tensors are those that were written ---------===//
 //
-// Each file that is written says in its metadata, under `sealKey`, checksums of
-// its tensors and of the other metadata. They are of what the file says, not
-// of how it lies there: another order or layout of the header changes nothing.
-// Files of other tools have no such entry, and are read as they are.
+// Each written file stores, in its metadata under `sealKey`, checksums of its
+// tensors and of the other metadata. They cover the content, not the layout:
+// another order or layout of the header changes nothing. Files of other tools
+// have no such entry, and are read without a check.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,11 +16,11 @@ namespace fovea::runtime {
 
 inline constexpr const char *sealKey = "fovea.checksum";
 
-/// What the entry of `file` has to be.
+/// The expected entry of `file`.
 std::string sealOf(const TensorFile &file);
 
-/// Compares `file` with its entry, if it has one, and takes the entry out. What
-/// differs is an error that says what to do.
+/// Compares `file` with its entry, if it has one, and removes the entry. A
+/// mismatch is an error that says how to fix it.
 Status checkSeal(TensorFile &file);
 
 } // namespace fovea::runtime

@@ -14,13 +14,13 @@ using namespace fovea::runtime;
 // Symbols
 //===----------------------------------------------------------------------===//
 
-/// The bytes of the character that begins with `first`.
+/// Returns the length of the character that begins with `first`.
 static size_t charBytes(unsigned char first) {
   return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
 }
 
-/// Whether a character of UTF-8 (RFC 3629) begins here: neither longer than it
-/// has to be, nor a surrogate, nor beyond U+10FFFF.
+/// Returns whether a valid UTF-8 character (RFC 3629) starts here: not
+/// overlong, not a surrogate, not beyond U+10FFFF.
 static bool isChar(std::string_view text) {
   auto at = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   unsigned char first = at(0);
@@ -91,9 +91,9 @@ Status Vocabularies::take(std::string_view key, const std::string &text,
   bool hasModel = kind == "sentencepiece";
   if ((!vocabulary.isChars && !hasModel && kind != "words") ||
       begin == symbols.size())
-    return Status::error("the vocabulary '" + nameIn(key) +
-                         "' is neither of words nor of chars nor of "
-                         "sentencepiece");
+    return Status::error(
+        "the vocabulary '" + nameIn(key) +
+        "' has an unknown kind; expected words, chars or sentencepiece");
   if (hasModel) {
     size_t end = std::min(symbols.find('\n', begin + 1), symbols.size());
     vocabulary.model = symbols.substr(begin + 1, end - begin - 1);
@@ -112,10 +112,10 @@ Status Vocabularies::take(std::string_view key, const std::string &text,
                       : Status::error("it is damaged");
   if (status.failed())
     return Status::error("the vocabulary '" + nameIn(key) +
-                         "' is no model of SentencePiece: " + status.text());
+                         "' is not a SentencePiece model: " + status.text());
   if (vocabulary.pieces->symbols() != vocabulary.byId)
     return Status::error("the symbols of the vocabulary '" + nameIn(key) +
-                         "' are not those of its model of SentencePiece");
+                         "' differ from those of its SentencePiece model");
   return Status::success();
 }
 
@@ -141,8 +141,8 @@ std::string Vocabularies::differenceTo(const Vocabularies &other) const {
     auto symbol = [&](const std::vector<std::string> &symbols) {
       return id < symbols.size() ? "'" + symbols[id] + "'" : "nothing";
     };
-    return fmt::format("the vocabulary '{}' has {} and {} symbols, and first "
-                       "differs at {}: {} and {}",
+    return fmt::format("the vocabulary '{}' has {} and {} symbols; the first "
+                       "difference is at {}: {} and {}",
                        name, a.size(), b.size(), id, symbol(a), symbol(b));
   }
   return "";
@@ -165,7 +165,7 @@ const SentencePieces *Vocabularies::piecesOf(const TextField &field) const {
   return vocabulary ? vocabulary->pieces.get() : nullptr;
 }
 
-/// The number that a whole word is, or nothing.
+/// The number that a whole word represents, or nothing.
 template <typename T> static std::optional<T> numberOf(std::string_view word) {
   T value{};
   auto [end, error] =
@@ -217,7 +217,7 @@ public:
   bool read(std::string_view line, DataValues &result, Lengths &lengths);
 
 private:
-  /// An innermost list: where it stands, and its values.
+  /// An innermost list: its place, and its values.
   struct List {
     std::vector<int64_t> at;
     std::string_view text;
@@ -292,7 +292,7 @@ bool LineReader::readList(List &list) {
   return good;
 }
 
-/// The numbers of one place, `0.5,1.5`; of data without places spaces will do.
+/// The numbers of one place, `0.5,1.5`; data without places also accept spaces.
 bool LineReader::readPlace(std::string_view word, std::vector<double> &values) {
   size_t before = values.size();
   for (size_t begin = 0; begin <= word.size();) {
@@ -304,16 +304,18 @@ bool LineReader::readPlace(std::string_view word, std::vector<double> &values) {
   auto count = static_cast<int64_t>(values.size() - before);
   if (field.numIndices == 0 || count == width)
     return true;
-  return explain(word, fmt::format("'{}' has {} numbers per place, with commas "
-                                   "between them, but this one has {}",
-                                   field.name, width, count));
+  return explain(
+      word,
+      fmt::format(
+          "'{}' has {} comma-separated numbers per place, but this one has {}",
+          field.name, width, count));
 }
 
-/// Finds how long an axis is, in all lists.
+/// Determines the extent of an axis over all lists.
 bool LineReader::measure(std::string_view line, size_t axis, Lengths &lengths) {
   const DataAxis &what = spec.axes[axis];
   bool isInner = axis + 1 == extents.size();
-  // Of each list that the axis has: its outer places, and how many it holds.
+  // For each list along the axis: its outer places, and its number of entries.
   std::map<std::vector<int64_t>, std::pair<int64_t, std::string_view>> counts;
   for (const List &list : lists) {
     std::vector<int64_t> outer(list.at.begin(),
@@ -353,7 +355,7 @@ bool LineReader::measure(std::string_view line, size_t axis, Lengths &lengths) {
   return true;
 }
 
-/// Puts every list where it belongs; the shorter ones are padded with zeros.
+/// Copies every list to its place; pads shorter ones with zeros.
 void LineReader::place(DataValues &result) const {
   result.shape = extents;
   int64_t size = width;
@@ -400,11 +402,11 @@ bool LineReader::read(std::string_view line, DataValues &result,
 
 bool LineReader::readWord(std::string_view word, std::vector<double> &values) {
   if (spec.kind == DataKind::Real) {
-    // A plus is no part of the numbers that the library reads.
+    // The library does not accept a leading plus.
     bool hasPlus = word.size() > 1 && word[0] == '+' && word[1] != '-';
     std::optional<double> value = numberOf<double>(word.substr(hasPlus));
     if (!value || !std::isfinite(*value))
-      return explain(word, fmt::format("'{}' is no number", word));
+      return explain(word, fmt::format("'{}' is not a number", word));
     values.push_back(*value);
     return true;
   }
@@ -412,10 +414,10 @@ bool LineReader::readWord(std::string_view word, std::vector<double> &values) {
   bool isLabel = id && *id >= 0 && (field.size < 0 || *id < field.size);
   if (!isLabel && !field.labels.empty())
     return explain(word,
-                   fmt::format("'{}' is none of the classes of '{}': {}", word,
+                   fmt::format("'{}' is not a class of '{}': {}", word,
                                field.name, fmt::join(field.labels, ", ")));
   if (!id)
-    return explain(word, fmt::format("'{}' is no id{}", word, field.hint));
+    return explain(word, fmt::format("'{}' is not an id{}", word, field.hint));
   return addId(word, *id, values);
 }
 
@@ -442,7 +444,7 @@ bool fovea::runtime::readLine(std::string_view line, const TextField &field,
 // Prefixes
 //===----------------------------------------------------------------------===//
 
-/// Adds one symbol; false where it is none (reported).
+/// Adds one symbol; returns false for an invalid one (reported).
 static bool readPrefixSymbol(std::string_view place, std::string_view word,
                              std::optional<int64_t> id, bool isKnown,
                              const TextField &field,
@@ -451,12 +453,12 @@ static bool readPrefixSymbol(std::string_view place, std::string_view word,
   std::string mistake;
   if (field.isSentence && !values.empty() &&
       values.back() == double(Symbol::end))
-    mistake = "nothing is generated after '</s>'";
+    mistake = "nothing can follow '</s>'";
   else if (!isKnown)
     mistake =
         fmt::format("'{}' is not in the vocabulary of '{}'", word, field.name);
   else if (!id)
-    mistake = fmt::format("'{}' is no id{}", word, field.hint);
+    mistake = fmt::format("'{}' is not an id{}", word, field.hint);
   else if (*id < 0 || (field.size >= 0 && *id >= field.size))
     mistake = fmt::format("'{}' takes 0 to {}, not {}", field.name,
                           field.size - 1, *id);
@@ -475,7 +477,7 @@ bool fovea::runtime::readPrefix(std::string_view line, const TextField &field,
   const SentencePieces *pieces = vocabularies.piecesOf(field);
   const Vocabulary *vocabulary = vocabularies.find(field);
   bool good = true;
-  // Of nested values: the lists, one after another.
+  // For nested values: the lists in order.
   forLists(line, field.separators, [&](std::string_view list, const auto &) {
     if (pieces)
       for (const SentencePieces::Piece &piece : pieces->cut(list))
@@ -503,7 +505,7 @@ std::string fovea::runtime::textOf(const TextField &field,
       (field.isSentence ? values.values.back() == double(Symbol::end)
                         : hasEnd && field.ends))
     --count;
-  // The values of one place stand together: `0.5,1.5 0.25,2`.
+  // The values of one place are adjacent: `0.5,1.5 0.25,2`.
   int64_t width = 1;
   for (size_t axis = 1; axis < values.shape.size(); ++axis)
     width *= values.shape[axis];

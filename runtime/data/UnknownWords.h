@@ -14,26 +14,26 @@
 namespace fovea::runtime {
 
 struct UnknownWords {
-  /// The array of weights: a row for each generated symbol, a column for each
-  /// given one. Empty: nothing is replaced.
+  /// The array of weights: a row per generated symbol, a column per source
+  /// word. Empty: nothing is replaced.
   std::string weights;
-  /// The names of the generated and of the given data.
+  /// The names of the generated data and the source data.
   std::string generated, given;
   std::map<std::string, std::string> dictionary;
 
-  /// The word for the symbol generated at `place`; of equal weights the first
-  /// counts. The end of the given sentence is no word. Nothing where there are
-  /// no words.
+  /// Returns the word for the symbol generated at `place`: the source word with
+  /// the largest weight, the first of equal ones, never the end of the
+  /// sentence. Returns nothing if there are no words.
   std::optional<std::string>
   wordAt(size_t place, const DataValues &values,
          const std::vector<std::string> &words) const;
 };
 
-/// The symbols of a line as they stand there; those of `field`.
+/// Returns the symbols of `field` in a line, unchanged.
 std::vector<std::string> wordsOf(std::string_view line, const TextField &field,
                                  const Vocabularies &vocabularies);
 
-/// Names the given words of an example that has come as ids.
+/// Names the source words of an example given as ids.
 void nameWords(Example &example, const TextField &field,
                const Vocabularies &vocabularies);
 

@@ -1,7 +1,7 @@
 //===- CudaDriver.h - the functions of CUDA's driver ------------*- C++ -*-===//
 //
-// Private to the device. CudaApi.def lists them; what is told by a structure
-// has the layout that the driver expects.
+// Private to the device. CudaApi.def lists the functions; structures have the
+// layout that the driver expects.
 //
 //===----------------------------------------------------------------------===//
 

@@ -60,7 +60,7 @@ private:
 
 } // namespace
 
-/// What this thread has launched and not sent yet.
+/// Launches of this thread that have not been submitted.
 static LaunchList &unsent() {
   static thread_local LaunchList list;
   return list;
@@ -68,18 +68,15 @@ static LaunchList &unsent() {
 
 Status CudaDriver::load() {
   constexpr const char *file = "libcuda.so.1";
-  // It stays open: its own threads end with the process.
+  // Never closed: the library's own threads end with the process.
   void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    return Status::machine(
-        fmt::format("there is no GPU that can be used: the driver of CUDA "
-                    "('{}') is not installed",
-                    file));
+    return Status::machine(fmt::format(
+        "no usable GPU: the CUDA driver ('{}') is not installed", file));
 #define CUDA_FUNCTION(name, arguments)                                         \
   name = reinterpret_cast<decltype(name)>(dlsym(library, #name));              \
   if (!name)                                                                   \
-    return Status::machine("the driver of CUDA is too old: it has no '" #name  \
-                           "'");
+    return Status::machine("the CUDA driver is too old: it has no '" #name "'");
 #include "runtime/device/CudaApi.def"
   return Status::success();
 }
@@ -104,15 +101,15 @@ Status CudaDevice::open() {
   if (Status status = driver.load(); status.failed())
     return status;
   auto unusable = [](const std::string &why) {
-    return Status::machine("there is no GPU that can be used: " + why);
+    return Status::machine("no usable GPU: " + why);
   };
-  // What hides devices is the first thing to look at.
+  // If a variable hides devices, it is the likeliest cause.
   const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
   std::string none =
-      visible ? fmt::format("the driver shows none; 'CUDA_VISIBLE_DEVICES' is "
-                            "'{}'",
-                            visible)
-              : "the driver shows none";
+      visible ? fmt::format(
+                    "the driver reports none; 'CUDA_VISIBLE_DEVICES' is '{}'",
+                    visible)
+              : "the driver reports none";
   constexpr int noDevice = 100;
   int version = 0, count = 0, device = 0;
   if (int error = driver.cuInit(0))
@@ -120,7 +117,7 @@ Status CudaDevice::open() {
   driver.cuDriverGetVersion(&version);
   if (version < oldest)
     return Status::machine(
-        fmt::format("the driver of CUDA has version {}.{}, but 12.0 is needed",
+        fmt::format("the CUDA driver has version {}.{}, but 12.0 is required",
                     version / 1000, version % 1000 / 10));
   if (int error = driver.cuDeviceGetCount(&count))
     return unusable(text(error));
@@ -184,7 +181,7 @@ void *CudaDevice::function(const KernelLaunch &launch) {
     check(driver.cuModuleGetFunction(&function.handle, module, launch.name),
           "find a kernel");
   }
-  // Above what every device has it has to be asked for.
+  // Above the default of every device, it must be requested.
   constexpr int mostSharedBytes = 8; // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_..
   if (launch.sharedBytes > function.sharedBytes) {
     check(driver.cuCtxSetCurrent(context), "be used by this thread");
@@ -221,11 +218,12 @@ void CudaDevice::launch(const KernelLaunch &given) {
 }
 
 void CudaDevice::launch(const KernelLaunch &launch, void *function) {
-  // Drivers copy what graphs are told, so that long lists gain nothing.
+  // Drivers copy graph parameters, so longer lists gain nothing.
   constexpr size_t mostLaunches = 4096;
   if (launch.units <= 0)
     return;
-  // Blocks take further units in turns: more than run at once gain nothing.
+  // Blocks process further units in turn: more than can run at once gain
+  // nothing.
   constexpr int64_t blocksOfProcessor = 32;
   int64_t blocks = (launch.units + launch.unitsAtOnce - 1) / launch.unitsAtOnce;
   int64_t cluster = launch.clusterBlocks;
@@ -255,12 +253,12 @@ void CudaDevice::launch(const KernelLaunch &launch, void *function) {
 }
 
 bool CudaDevice::launchLoop(const KernelLaunch &launch, int64_t) {
-  // More blocks have little to do in a step, and wait for more others. Those
-  // that keep weights on the chip would keep the same ones.
+  // More blocks have little work per step and more blocks to wait for. Blocks
+  // that keep weights on the chip would duplicate them.
   const int mostOfProcessor = launch.sharedBytes == 0 ? 2 : 1;
   constexpr int tooLarge = 720, notSupported = 801;
   send();
-  // Who times kernels has to see them.
+  // Timing needs separate kernels.
   if (!launchesLoops || observer)
     return false;
   void *handle = function(launch);
@@ -303,7 +301,7 @@ void CudaDevice::wait() {
 }
 
 //===----------------------------------------------------------------------===//
-// The one of the process
+// The device of the process
 //===----------------------------------------------------------------------===//
 
 static Device *opened = nullptr;
@@ -320,7 +318,7 @@ Status Device::open() {
   return Status::success();
 }
 
-/// There until the process ends: memory of it may be given back late.
+/// Lives until the process ends: its memory may be freed late.
 void Device::use(std::unique_ptr<Device> device) { opened = device.release(); }
 
 extern "C" void fovea_launch(const void *image, int64_t, const char *name,

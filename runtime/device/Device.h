@@ -1,8 +1,8 @@
 //===- Device.h - the GPU of this process -----------------------*- C++ -*-===//
 //
-// CUDA's driver is opened when a device is asked for, and nothing links to it.
-// Host and device share memory by address (managed memory): what the runtime
-// writes, kernels read where it lies.
+// Opens CUDA's driver when a device is requested; nothing links to it. Host and
+// device share memory and addresses (managed memory): kernels read in place
+// what the runtime writes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,22 +18,23 @@
 
 namespace fovea::runtime {
 
-/// What a kernel is launched with, and on.
+/// The inputs of a launch.
 struct KernelLaunch {
-  /// The code that holds it, which is loaded once, and its name there.
+  /// The code that contains the kernel, loaded once, and the kernel's name in
+  /// it.
   const void *image = nullptr;
   const char *name = nullptr;
-  /// The list that it gets by value, how many numbers that has, and its work
+  /// The list passed by value, its size, and the work
   /// units.
   const int64_t *list = nullptr;
   int64_t slots = 0, units = 0;
-  /// The threads of a block, and the units that one does at a time.
+  /// The threads of a block, and how many units it processes at a time.
   int64_t threads = 1, unitsAtOnce = 1;
-  /// What its threads share on the chip, besides what the code says.
+  /// Dynamic shared memory of a block, in addition to the code's static amount.
   int64_t sharedBytes = 0;
-  /// How many blocks share what they fetch. Each has a processor to itself, and
-  /// takes further units in turns. 0: they share nothing, and any number of
-  /// them is on a processor.
+  /// The cluster size. Each block of a cluster has a processor to itself and
+  /// processes further units in turn. 0: no clusters, and a processor may hold
+  /// any number of blocks.
   int64_t clusterBlocks = 0;
 };
 
@@ -41,12 +42,12 @@ class Device {
 public:
   virtual ~Device() = default;
 
-  /// Opens the first device that the process may use, once. Fails, by the
-  /// machine, where there is no driver or no device.
+  /// Opens the first device that the process may use, once. Fails with an
+  /// environment failure if there is no driver or no device.
   static Status open();
-  /// Another one in its place, until the process ends.
+  /// Replaces the device until the process ends.
   static void use(std::unique_ptr<Device> device);
-  /// The one that was opened; null: none.
+  /// Returns the open device, or null.
   static Device *current();
 
   virtual const std::string &name() const = 0;
@@ -56,28 +57,29 @@ public:
   bool isEmulator() const { return major() == 0; }
   virtual int64_t totalBytes() const = 0;
 
-  /// Memory of both sides; null: there is no more.
+  /// Allocates memory shared by host and device; null if there is no more.
   virtual void *allocate(size_t bytes) = 0;
   virtual void free(void *memory) = 0;
 
-  /// Launches follow one another; those of a thread are collected until it
-  /// sends them or waits. What fails ends the process: what a device has after
-  /// that is lost.
+  /// Launches are ordered; a thread's launches are collected until it submits
+  /// them or waits. A failure ends the process: the device's state is lost
+  /// then.
   virtual void launch(const KernelLaunch &launch) = 0;
-  /// All steps of a loop as one launch, of as many blocks as are there at the
-  /// same time; `units` are the steps, in each of which they wait for each
-  /// other `barriers` times. False: it has to be launched kernel by kernel.
+  /// Launches all steps of a loop at once, with as many blocks as can be
+  /// resident together. `units` counts the steps, in each of which the blocks
+  /// synchronise `barriers` times. Returns false if the loop must be launched
+  /// kernel by kernel.
   virtual bool launchLoop(const KernelLaunch &launch, int64_t barriers) = 0;
-  /// As `launch`, of a kernel of any image that was loaded, by its name. False:
-  /// none has it.
+  /// As `launch`, for a kernel of any loaded image, by name. Returns false if
+  /// no image has it.
   virtual bool launchOwn(const std::string &name, KernelLaunch launch) = 0;
-  /// What this thread launched is on its way; as one graph, where it comes
-  /// again (LaunchGraphs.h).
+  /// Submits this thread's launches, as one graph if they recur
+  /// (LaunchGraphs.h).
   virtual void send() = 0;
-  /// What was launched is done.
+  /// Waits for all launches.
   virtual void wait() = 0;
 
-  /// Is told of every launch how long it took: each is waited for, then.
+  /// Receives the duration of every launch; each launch is then synchronous.
   using Observer = void (*)(const char *kernel, double seconds);
   void observe(Observer next) { observer = next; }
 

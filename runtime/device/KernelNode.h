@@ -5,7 +5,7 @@
 
 namespace fovea::runtime {
 
-/// CUDA_KERNEL_NODE_PARAMS_v2, of drivers from 12.0 on.
+/// CUDA_KERNEL_NODE_PARAMS_v2, for drivers from 12.0 on.
 struct KernelNode {
   void *function = nullptr;
   unsigned blocksX = 1, blocksY = 1, blocksZ = 1;
@@ -17,8 +17,8 @@ struct KernelNode {
   void *kernel = nullptr, *context = nullptr;
 };
 
-/// CUlaunchAttribute of CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION. From `clusterX`
-/// on it is a CUlaunchAttributeValue, of 64 bytes.
+/// CUlaunchAttribute with CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION. From
+/// `clusterX` on it is a CUlaunchAttributeValue of 64 bytes.
 struct ClusterAttribute {
   static constexpr int clusterDimension = 4;
   int id = clusterDimension;

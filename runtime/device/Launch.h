@@ -26,11 +26,11 @@ int64_t fovea_launch_loop(const void *image, int64_t size, const char *name,
                           int64_t threads, int64_t barriers,
                           int64_t sharedBytes);
 
-/// What was launched since the last time is what may come again together: a
-/// loop, or what stands between two.
+/// Ends a list of launches that may recur together: a loop, or the code between
+/// two loops.
 void fovea_launch_send(void);
 
-/// What was launched is done.
+/// Waits for all launches.
 void fovea_launch_wait(void);
 }
 

@@ -7,11 +7,12 @@
 
 using namespace fovea::runtime;
 
-/// Below it a graph gains nothing.
+/// Shorter graphs gain nothing.
 static constexpr size_t leastLaunches = 3;
-/// Of all graphs, so that they do not fill the device; a node is some KB there.
+/// The limit over all graphs, so that they do not fill the device; a node takes
+/// some KB there.
 static constexpr size_t mostNodes = size_t(1) << 15;
-/// Lists that are known.
+/// The number of known lists.
 static constexpr size_t mostLists = 4096;
 
 void LaunchList::add(Launch next, const int64_t *list, int64_t slots,
@@ -28,7 +29,7 @@ void LaunchList::clear() {
   numbers.clear();
 }
 
-/// The addresses of what a launch is given: the driver copies what lies there.
+/// The addresses of a launch's parameters: the driver copies the values.
 static void findParameters(const LaunchList &list,
                            const LaunchList::Launch &launch,
                            void *(&parameters)[2]) {
@@ -56,7 +57,7 @@ static bool haveSameKernels(const LaunchList &a, const LaunchList &b) {
                     });
 }
 
-/// Of the kernels in their order (FNV-1a, by words).
+/// A hash of the kernels in order (FNV-1a, by words).
 static uint64_t keyOf(const LaunchList &list) {
   uint64_t key = 0xcbf29ce484222325;
   for (const LaunchList::Launch &launch : list.launches) {
@@ -85,7 +86,7 @@ int LaunchGraphs::sendEach(const LaunchList &list) const {
   return 0;
 }
 
-/// The next node of a graph, which follows the last one.
+/// Adds the next node of a graph, after the last one.
 int LaunchGraphs::addNode(const LaunchList &list,
                           const LaunchList::Launch &launch,
                           Graph &graph) const {
@@ -104,7 +105,7 @@ int LaunchGraphs::addNode(const LaunchList &list,
                                               &cluster.clusterX);
 }
 
-/// False: the driver cannot, which takes no more than its memory.
+/// Returns false if the driver fails without running out of memory.
 bool LaunchGraphs::make(const LaunchList &list, Graph &graph) const {
   int error = driver.cuGraphCreate(&graph.graph, /*flags=*/0);
   for (const LaunchList::Launch &launch : list.launches) {
@@ -120,7 +121,7 @@ bool LaunchGraphs::make(const LaunchList &list, Graph &graph) const {
   return error == 0;
 }
 
-/// Tells nodes what is not what they were told.
+/// Updates the nodes whose parameters changed.
 int LaunchGraphs::tell(const LaunchList &list, Graph &graph) const {
   for (size_t number = 0; number < list.size(); ++number) {
     const LaunchList::Launch &launch = list.launches[number];
@@ -154,7 +155,7 @@ void LaunchGraphs::drop(Graph &graph) const {
   graph.told.clear();
 }
 
-/// Drops what was sent the longest time ago.
+/// Evicts the least recently launched graph.
 void LaunchGraphs::makeRoom() {
   size_t nodes = 0;
   for (const auto &[key, graph] : graphs)

@@ -1,9 +1,9 @@
 //===- LaunchGraphs.h - launches that come again, as one --------*- C++ -*-===//
 //
-// A list of launches whose kernels have come before in the same order goes out
-// as one CUDA graph, of which each node follows the one before. Only nodes that
-// are given other numbers, or other grids, are told. What comes once is
-// launched as it is: to make a graph takes longer than to launch what is in it.
+// Submits a list of launches as one CUDA graph if the same kernels came before
+// in the same order. In the graph each node follows the one before. Only nodes
+// with new numbers or grids are updated. A list that occurs once is launched
+// directly: making a graph takes longer than the launches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,13 +20,13 @@ namespace fovea::runtime {
 
 struct CudaDriver;
 
-/// Launches in their order, with all that they are given.
+/// Launches in order, with all their parameters.
 class LaunchList {
 public:
   struct Launch {
     void *function = nullptr;
     unsigned blocks = 1, threads = 1, sharedBytes = 0, clusterBlocks = 1;
-    /// Its numbers: the list that it gets by value, and its work units.
+    /// The numbers of a launch: the list passed by value, and its work units.
     size_t first = 0, count = 0;
   };
 
@@ -43,21 +43,21 @@ class LaunchGraphs {
 public:
   explicit LaunchGraphs(const CudaDriver &driver) : driver(driver) {}
 
-  /// Off: all is launched as it is.
+  /// Off: every list is launched directly.
   void setOn(bool next) { isOn = next; }
 
-  /// Sends launches, in their order. Returns the driver's error; 0: none.
+  /// Submits launches in order. Returns the driver's error; 0: none.
   int send(const LaunchList &list);
 
 private:
   struct Graph {
-    /// What its nodes were told last.
+    /// The latest parameters of the nodes.
     LaunchList told;
     std::vector<void *> nodes;
-    /// Null: it was sent once, and is not made yet.
+    /// Null: submitted once, graph not made yet.
     void *graph = nullptr, *executable = nullptr;
     uint64_t lastSent = 0;
-    /// The driver cannot make it.
+    /// The driver cannot make the graph.
     bool isRefused = false;
   };
 

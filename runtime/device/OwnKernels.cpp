@@ -25,7 +25,7 @@ bool fovea::runtime::launchOwn(const std::string &name, const void *memory,
   return false;
 }
 
-/// Words of 32 bits, in memory of both sides.
+/// Words of 32 bits, in shared memory.
 static bool canCopy(const RowCopy &row) {
   constexpr int64_t word = 4;
   return (reinterpret_cast<uintptr_t>(row.to) |
@@ -36,7 +36,7 @@ static bool canCopy(const RowCopy &row) {
          isShared(row.to) && isShared(row.from);
 }
 
-/// The next of `rows`; false: no program has the kernel.
+/// Returns the next of `rows`; false if no program has the kernel.
 static bool copyOnDevice(std::span<const RowCopy> rows) {
   int64_t pieces = 1;
   std::vector<int64_t> list = {0};
@@ -46,7 +46,7 @@ static bool copyOnDevice(std::span<const RowCopy> rows) {
     list.insert(list.end(), {inList(row.to), inList(row.from), words});
   }
   list[0] = pieces;
-  // The kernel takes as many as it may have.
+  // The kernel takes as many as its parameters allow.
   list.resize(1 + 3 * mostCopies);
   return launchOwn("fovea$copy", rows.front().to, list,
                    static_cast<int64_t>(rows.size()) * pieces,

@@ -32,17 +32,17 @@
 
 namespace fovea::runtime {
 
-/// Threads of a block, and the units that it does at a time: of those that are
-/// a thread's, and of those that are a group's.
+/// Threads of a block, and how many units it processes at a time: units of one
+/// thread, and units of a group.
 constexpr int64_t ownThreads = 128, ownUnitsOfThreads = 128,
                   ownUnitsOfGroups = 8;
 
-/// A sum of squares is the sum of those of so many values each, in order: who
-/// has whole ones of them has a part of the sum of all. Each is the sum of so
-/// many of its own.
+/// A sum of squares is the ordered sum of partial sums over so many values
+/// each; a process that owns whole parts owns a part of the total. Each partial
+/// sum consists of sums of so many values.
 constexpr int64_t valuesOfPart = 1 << 14, lanesOfPart = 8;
 
-/// The places in the list of an optimiser's rule.
+/// The positions in the parameter list of an optimiser's rule.
 enum StepList {
   StepWeights,
   StepGradients,
@@ -61,16 +61,16 @@ enum StepList {
   numStepNumbers
 };
 
-/// The places in the list of `best`: rows of `count` log p, one after another,
-/// and room for `most` symbols of each and their log p. A symbol `count` is
-/// none: no more of them are possible.
+/// The positions in the parameter list of `best`: rows of `count` log p,
+/// consecutively, and room for `most` symbols of each with their log p. A
+/// symbol `count` means that no more are possible.
 enum BestList { BestFrom, BestCount, BestMost, BestLogps, BestSymbolsOf };
 
-/// Rows that are copied by one launch, whose list has all that a kernel may be
-/// given, and the words of 32 bits of a piece of one.
+/// Rows copied by one launch, whose list fills a kernel's parameters, and the
+/// 32-bit words in a piece of a row.
 constexpr int64_t mostCopies = 160, wordsOfPiece = 4096;
 
-/// What stands in a list: an address, or the bits of a number.
+/// An entry of a list: an address, or the bits of a number.
 inline int64_t inList(const void *address) {
   return reinterpret_cast<int64_t>(address);
 }
@@ -80,14 +80,14 @@ template <typename T> int64_t bitsOf(T number) {
   return bits;
 }
 
-/// Has the device of this process run one of them, after what was launched
-/// before, over the array at `memory`. False: there is no device, the memory is
-/// not shared with it, or no program had the kernel; the host does it then, as
-/// nothing that was launched is under way.
+/// Runs one of these kernels on the process's device, after all earlier
+/// launches, over the array at `memory`. Returns false if there is no device,
+/// the memory is not shared, or no program has the kernel. Then the host does
+/// the work, because no launch is pending.
 bool launchOwn(const std::string &name, const void *memory,
                std::span<const int64_t> list, int64_t units,
                int64_t unitsAtOnce = ownUnitsOfThreads);
-/// Of numbers of the type T: `name` has no type.
+/// For numbers of type T: `name` has no type.
 template <typename T>
 bool launchOwn(const char *name, const T *memory,
                std::initializer_list<int64_t> list, int64_t units,
@@ -97,16 +97,16 @@ bool launchOwn(const char *name, const T *memory,
                    static_cast<const void *>(memory),
                    std::span(list.begin(), list.size()), units, unitsAtOnce);
 }
-/// What is copied where to; memory of one does not overlap that of another.
+/// A copy's source and target; memory ranges do not overlap.
 struct RowCopy {
   std::byte *to = nullptr;
   const std::byte *from = nullptr;
   int64_t bytes = 0;
 };
-/// Has the device copy, or does it.
+/// Copies on the device, or on the host.
 void copyRows(const std::vector<RowCopy> &rows);
 
-/// What was launched is done: the host may read it.
+/// Waits for all launches, so the host may read the results.
 void waitForDevice();
 
 } // namespace fovea::runtime

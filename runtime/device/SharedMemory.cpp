@@ -12,15 +12,15 @@
 using namespace fovea::runtime;
 
 namespace {
-/// What comes from a device, and how large it is: what was there before the
-/// device was opened does not.
+/// The device allocations and their sizes. Memory from before the device was
+/// opened is not among them.
 struct Blocks {
   std::mutex mutex;
   std::map<const void *, size_t> bytes;
 };
 } // namespace
 
-/// There until the process ends: vectors of static life come after it.
+/// Lives until the process ends: static vectors are destroyed after it.
 static Blocks &blocks() {
   static auto *all = new Blocks;
   return *all;

@@ -1,6 +1,6 @@
 //===- SharedMemory.h - memory that a device reads as well ------*- C++ -*-===//
 //
-// Whatever a kernel may read or write comes from here. Without a device it is
+// Allocates all memory that a kernel may read or write. Without a device it is
 // plain memory.
 //
 //===----------------------------------------------------------------------===//
@@ -15,13 +15,13 @@
 
 namespace fovea::runtime {
 
-/// At a multiple of `alignment`, at most 256 where there is a device; null:
+/// Allocates at a multiple of `alignment`, at most 256 with a device; null if
 /// there is no more.
 void *allocateShared(size_t bytes, size_t alignment);
-/// The same as `operator new` does it: where there is no more it fails.
+/// The same in the manner of `operator new`: fails if there is no more.
 void *newShared(size_t bytes, size_t alignment);
 void freeShared(void *memory);
-/// Whether a device can read it: anything where there is none.
+/// Returns whether a device can read it; always true without a device.
 bool isShared(const void *memory);
 
 template <typename T> struct SharedAllocator {

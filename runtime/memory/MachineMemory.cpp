@@ -15,7 +15,7 @@ int64_t fovea::runtime::machineBytes() {
     struct sysinfo info{};
     if (sysinfo(&info) == 0)
       least = int64_t(info.totalram + info.totalswap) * info.mem_unit;
-    // The two versions of control groups; "max", and no file, are no limit.
+    // Both versions of control groups; "max" and a missing file mean no limit.
     for (const char *path : {"/sys/fs/cgroup/memory.max",
                              "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
       std::FILE *file = std::fopen(path, "r");

@@ -1,6 +1,6 @@
 //===- MachineMemory.h - what memory the machine has ----------*- C++ -*-===//
 //
-// The part of memory that a page in a browser has otherwise
+// The part of memory management that differs in a browser
 // (runtime/web/Machine.cpp).
 //
 //===----------------------------------------------------------------------===//
@@ -12,12 +12,12 @@
 
 namespace fovea::runtime {
 
-/// What this process can have at most: the memory of the machine with its swap
-/// space, or what the system leaves of it to this and other processes.
+/// Returns the most memory that this process can get: the machine's memory and
+/// swap space, or the system's limit for this process.
 int64_t machineBytes();
 
-/// Asks for large pages. Only a wish: without them everything is as right, and
-/// slower.
+/// Requests large pages. Only a hint: without them, code is slower but
+/// correct.
 void wishLargePages(void *memory, int64_t bytes);
 
 } // namespace fovea::runtime

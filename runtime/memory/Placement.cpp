@@ -13,21 +13,21 @@
 using namespace fovea::runtime;
 using Role = Program::Role;
 
-/// Beyond it a batch is a mistake rather than large.
+/// A larger batch is an error.
 static constexpr int64_t mostBytes = int64_t(1) << 40;
-/// What the machine can map at once.
+/// The most that the machine can map at once.
 static constexpr int64_t largePage = int64_t(1) << 21;
 
 Status Arena::reserve(int64_t bytes) {
   if (memory && bytes <= capacity)
     return Status::success();
-  // The system promises more than it has, and then ends the process.
+  // The system overcommits memory and then kills the process.
   if (bytes > machineBytes())
     return Status::machine(
         fmt::format("the batch needs {} MB, but the machine has {}",
                     bytes >> 20, machineBytes() >> 20));
-  // Weights are read from end to end: with small pages, looking up where they
-  // are took as long as a third of a greedy step.
+  // Weights are read sequentially: with small pages, address translation took
+  // up to a third of a greedy step.
   int64_t unit = bytes >= 2 * largePage ? largePage : arrayAlignment;
   // A device has its own alignment.
   if (!Device::current()) {
@@ -41,7 +41,7 @@ Status Arena::reserve(int64_t bytes) {
     wishLargePages(memory.get(), bytes);
   if (!memory)
     return Status::machine(fmt::format(
-        "the batch needs {} MB, which is more than the machine gives",
+        "the batch needs {} MB, but the machine refused to allocate them",
         bytes >> 20));
   return Status::success();
 }
@@ -69,7 +69,7 @@ int64_t fovea::runtime::bytesAt(const Program::Array &array, int64_t places) {
   return fits ? bytes : -2;
 }
 
-/// Of parts with so many elements each; -2: that is no number.
+/// The size of parts with so many elements each; -2 on overflow.
 static int64_t bytesOfAllParts(const Program::Array &array, int64_t elements,
                                int64_t threads) {
   int64_t parts = array.parts ? array.parts : threads;
@@ -133,11 +133,11 @@ Status fovea::runtime::placeArrays(
       if (bytes >= 0)
         arrays.push_back({&array, bytes});
     }
-  // Inputs are there from the beginning, and still for the next run.
+  // Inputs exist from the start and persist for the next run.
   auto firstUse = [](const Program::Array *array) {
     return array->role == Role::Temporary ? array->firstUse : 0;
   };
-  // All of them stand in one vector, so addresses are their order in it.
+  // All arrays are in one vector, so their addresses give their order in it.
   std::sort(arrays.begin(), arrays.end(), [&](const auto &a, const auto &b) {
     int left = firstUse(a.first), right = firstUse(b.first);
     return left != right ? left < right : a.first < b.first;

@@ -123,7 +123,7 @@ int64_t StepMemory::mostPlaces(int layout, int64_t rows) const {
   return rows;
 }
 
-/// Room for so many rows, each as long as any.
+/// Reserves so many rows, each of the maximum length.
 Status StepMemory::allocate(int64_t rows) {
   Placement placement;
   setParts(program, mostOf, slots);

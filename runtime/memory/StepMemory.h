@@ -1,8 +1,8 @@
 //===- StepMemory.h - the memory of one part of a step --------------------===//
 //
-// What a program needs that runs over the hypotheses of a search again and
-// again: the tables of its rows are filled anew when the rows change, and the
-// arrays that others own are pointed at. Parameters are bound once.
+// The memory of a program that runs repeatedly over the hypotheses of a search.
+// Its row tables are rebuilt when the rows change, and it points to arrays that
+// others own. Parameters are bound once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ struct RowArray {
   }
 };
 
-/// What the rows of a segment are.
+/// Describes the rows of a segment.
 struct StepRows {
   std::vector<int64_t> examples; // of the batch
   int64_t step = 0;              // the index of the loop
@@ -52,16 +52,17 @@ public:
              const std::string &openLength)
       : program(program), code(code), openLength(openLength) {}
 
-  /// A new batch: what `encode` gave, and the parameters. Packs them when
-  /// that has not happened.
+  /// Starts a new batch from the output of `encode` and the parameters. Packs
+  /// the parameters if that has not happened.
   Status begin(const Workspace &encoded, const OwnedMemory &parameters,
                void *pool);
 
-  /// Lays out rows. What the program gave before is lost.
+  /// Lays out rows. Discards earlier outputs.
   Status setRows(const StepRows &rows);
-  /// Where the data `name` lies; nothing when the program does not read it.
+  /// Sets the address of the data `name`; no effect if the program does not
+  /// read it.
   void setData(const std::string &name, const void *memory);
-  /// The same for data in buffers: that of each row begins so many places in.
+  /// The same for data in buffers: each row's data begins at its own offset.
   void setBuffers(const std::string &name, const void *memory,
                   const std::vector<int64_t> &places);
   void run() { code.run(slots.data()); }
@@ -69,7 +70,7 @@ public:
 
   const Program::Array *findOutput(const std::string &name) const;
   const Program::Array *findData(const std::string &name) const;
-  /// An output of one row, and how many bytes it has.
+  /// Returns an output of one row, and its size in bytes.
   const std::byte *row(const Program::Array &output, int64_t row,
                        int64_t &bytes) const;
 

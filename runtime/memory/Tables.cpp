@@ -12,7 +12,7 @@ static int64_t floorDivide(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-/// Where a number does not fit: the largest, or as far below 0.
+/// On overflow, saturates in both directions.
 static int64_t outermost(bool isNegative) {
   constexpr int64_t most = std::numeric_limits<int64_t>::max();
   return isNegative ? -most : most;

@@ -1,8 +1,8 @@
 //===- Tables.h - what a frame says of the rows of a batch ----------------===//
 //
-// The lengths, offsets and orders that runtime/Program.h describes. What fills
-// them in differs: a batch has its own (Workspace), the hypotheses of a search
-// have those of their examples (StepMemory).
+// The lengths, offsets and orders that runtime/Program.h describes. Their
+// sources differ: a batch has its own lengths (Workspace), the hypotheses of a
+// search use those of their examples (StepMemory).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 namespace fovea::runtime {
 
 struct Tables {
-  /// The values of a length, row after row.
+  /// The values of a length, row by row.
   struct Length {
     SharedVector<int64_t> extents; // one per row
     SharedVector<int64_t> values;  // of a nested length
@@ -27,20 +27,21 @@ struct Tables {
   std::vector<SharedVector<int64_t>> offsets;       // by layout
   std::vector<SharedVector<int64_t>> ranks, active; // by order
 
-  /// How many places a row has in a layout.
+  /// Returns how many places a row has in a layout.
   int64_t placesOf(const Program::Layout &layout, int64_t row) const;
-  /// The orders, from the lengths.
+  /// Computes the orders from the lengths.
   void computeOrders(const Program &program);
-  /// Their addresses, and the largest lengths, into the slots of a frame.
+  /// Writes their addresses, and the largest lengths, into the slots of a
+  /// frame.
   void enter(const Program &program, std::vector<int64_t> &slots) const;
 };
 
-/// The value of a formula of lengths, at least 0; the largest number where it
-/// does not fit into one.
+/// Evaluates a formula of lengths, at least 0; saturates on
+/// overflow.
 int64_t evaluate(const std::vector<Program::Term> &formula,
                  const std::vector<int64_t> &lengths);
 
-/// What a slot says of a table.
+/// The content of a slot for a table.
 inline int64_t addressOf(const SharedVector<int64_t> &table) {
   return reinterpret_cast<int64_t>(table.data());
 }

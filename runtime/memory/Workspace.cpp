@@ -13,7 +13,7 @@ using namespace fovea::runtime;
 using Role = Program::Role;
 using Element = Program::Element;
 
-/// Beyond it a length is a mistake: there are tables of a number for each
+/// A larger length is an error: tables have a number for each
 /// place.
 static constexpr int64_t longestLength = int64_t(1) << 40;
 
@@ -21,7 +21,7 @@ static constexpr int64_t longestLength = int64_t(1) << 40;
 // Lengths
 //===----------------------------------------------------------------------===//
 
-/// A length that is given: by the examples, or as an axis of their data.
+/// A given length: from the examples, or an axis of their data.
 Status Workspace::takeLength(size_t number, const Batch &examples) {
   const Program::Length &length = program.lengths[number];
   Tables::Length &table = tables.lengths[number];
@@ -100,7 +100,7 @@ Status Workspace::takeLengths(const Batch &examples) {
     for (int64_t extent : tables.lengths[number].extents)
       maximum = std::max(maximum, extent);
     if (maximum > longestLength)
-      return Status::error(fmt::format("length '{}' is {}, which is too long",
+      return Status::error(fmt::format("length '{}' is {}, which is too large",
                                        program.lengths[number].name, maximum));
   }
   return Status::success();
@@ -133,12 +133,12 @@ bool Workspace::isOwned(const Program::Array &array,
                         const Binding &binding) const {
   if (array.role != Role::Parameter || !binding.memory)
     return false;
-  // What a device cannot read is copied.
+  // Data that a device cannot read are copied.
   auto given = binding.memory->find(array.name);
   return given != binding.memory->end() && isShared(given->second);
 }
 
-/// Parameters that are packed have a place of their own, which stays.
+/// Packed parameters have permanent memory.
 Status Workspace::allocatePacked() {
   if (kept)
     return Status::success();
@@ -157,7 +157,7 @@ Status Workspace::allocatePacked() {
   return Status::success();
 }
 
-/// Arrays one by one: the emulator looks for what reaches beyond them.
+/// Allocate arrays one by one: the emulator detects accesses beyond them.
 Status Workspace::allocateApart(const Placement &placement) {
   apart.clear();
   for (const Program::Array &array : program.arrays) {
@@ -171,11 +171,40 @@ Status Workspace::allocateApart(const Placement &placement) {
   return Status::success();
 }
 
+void Workspace::fillWithNaN(const Program::Array &array) {
+  auto fill = [&](auto value) {
+    auto *numbers = reinterpret_cast<decltype(value) *>(slots[array.slot]);
+    std::fill_n(numbers, bytesOf(array) / sizeof(value), value);
+  };
+  if (array.element == Element::F32)
+    fill(std::numeric_limits<float>::quiet_NaN());
+  else if (array.element == Element::F64)
+    fill(std::numeric_limits<double>::quiet_NaN());
+}
+
+void Workspace::poison(int64_t number) {
+  step = number;
+  for (const Program::Array &array : program.arrays) {
+    bool isDead = array.role == Role::Temporary && array.lastUse == number - 1;
+    bool isNew =
+        (array.role == Role::Temporary || array.role == Role::Output) &&
+        array.firstUse == number;
+    if ((isDead || isNew) && array.part.empty())
+      fillWithNaN(array);
+  }
+}
+
+void Workspace::poisonParts() {
+  for (const Program::Array &array : program.arrays)
+    if (!array.part.empty() && array.firstUse <= step && step <= array.lastUse)
+      fillWithNaN(array);
+}
+
 Status Workspace::allocate(const Binding &binding) {
   Placement placement;
   auto bytesOfOwn = [&](const Program::Array &array) -> int64_t {
     bool isApart = array.role == Role::Packed || isOwned(array, binding);
-    // Below -1 is a size that does not fit into a number.
+    // Below -1 means that the size overflows.
     return isApart ? -1 : bytesOf(array) < 0 ? -2 : bytesOf(array);
   };
   if (Status status = placeArrays(program, bytesOfOwn, placement);
@@ -278,8 +307,9 @@ Status Workspace::fill(const Batch &examples, const Binding &binding) {
           return status;
         continue;
       }
-      // What no update has left is 0.
-      if (array.name.starts_with(statePrefix)) {
+      // State that no update has left is 0.
+      if (found == examples[example]->data.end() &&
+          array.name.starts_with(statePrefix)) {
         if (Status status = write(array, example, {0}); status.failed())
           return status;
         continue;
@@ -292,7 +322,7 @@ Status Workspace::fill(const Batch &examples, const Binding &binding) {
           return status;
         continue;
       }
-      // A nested axis may be given longer than it is.
+      // A nested axis may be longer than necessary.
       const DataValues &given = found->second;
       bool fits = given.shape.size() == shape.size();
       int64_t count = 1;
@@ -302,8 +332,8 @@ Status Workspace::fill(const Batch &examples, const Binding &binding) {
       }
       if (!fits)
         return Status::error(
-            fmt::format("data '{}' has extents {} but is given {}", array.name,
-                        shapeText(shape), shapeText(given.shape)));
+            fmt::format("data '{}' has extents {} but the input has {}",
+                        array.name, shapeText(shape), shapeText(given.shape)));
       std::vector<double> values(count);
       for (int64_t place = 0; place < count; ++place) {
         int64_t rest = place, source = 0, stride = 1;
@@ -364,6 +394,15 @@ static const Program::Array *findOutput(const Program &program,
 
 bool Workspace::hasOutput(const std::string &name) const {
   return findOutput(program, name) != nullptr;
+}
+
+std::vector<std::string> Workspace::outputsOf(const std::string &prefix) const {
+  std::vector<std::string> names;
+  for (const Program::Array &array : program.arrays)
+    if (array.role == Role::Output && array.name.starts_with(prefix))
+      names.push_back(array.name);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 void *Workspace::memoryOf(const std::string &name) const {

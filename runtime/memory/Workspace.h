@@ -1,8 +1,8 @@
 //===- Workspace.h - the memory of a program for one batch ----------------===//
 //
-// Lays out one batch as runtime/Program.h says: offsets and orders are computed
-// once, every array gets its place in one arena, and the frame that compiled
-// code reads is filled in. Arrays whose uses do not overlap share memory.
+// Lays out one batch as described in runtime/Program.h: computes offsets and
+// orders once, assigns every array a place in one arena, and fills in the frame
+// that compiled code reads. Arrays with disjoint live ranges share memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,27 +18,27 @@
 
 namespace fovea::runtime {
 
-/// The values of the parameters, by path, in the order of their elements.
+/// The values of the parameters, by path, in element order.
 using ParameterValues = std::map<std::string, std::vector<double>>;
 
 /// The examples of a batch, in order.
 using Batch = std::vector<const Example *>;
 
-/// Where arrays of the caller lie, by name, in the type of their elements.
+/// The caller's arrays, by name, in their element type.
 using OwnedMemory = std::map<std::string, void *>;
 
-/// What a run needs beside its examples.
+/// The inputs of a run besides its examples.
 struct Binding {
-  /// The parameters: in memory of the caller, or as values.
+  /// The parameters: in the caller's memory, or as values.
   const OwnedMemory *memory = nullptr;
   const ParameterValues *values = nullptr;
-  /// Data that no example has (`seed.nll`), the same for all.
+  /// Data without examples (`seed.nll`), the same for all.
   std::map<std::string, double> numbers;
   /// Random numbers (runtime/Philox.h); without a seed nothing is dropped.
   std::optional<uint64_t> seed;
   uint64_t update = 0;
-  /// Without a seed latent choices are drawn all the same: by which of the
-  /// seeds that are for that.
+  /// Latent choices are drawn even without a seed: from the latent seed with
+  /// this number.
   uint64_t draws = 0;
   void *pool = nullptr;
 };
@@ -48,41 +48,49 @@ public:
   /// `program` outlives the workspace.
   explicit Workspace(const Program &program) : program(program) {}
 
-  /// Takes a batch: its lengths and data, and parameters. Parameters in memory
-  /// of the caller are read there and not copied. Fails when something is not
-  /// given, or does not fit into memory.
+  /// Takes a batch: its lengths, data and parameters. Reads parameters in the
+  /// caller's memory there, without a copy. Fails if an input is missing or
+  /// memory is too small.
   Status bind(const Batch &examples, const Binding &binding);
 
-  /// What `void entry(void *frame)` is called with; valid until the next bind.
+  /// The argument of `void entry(void *frame)`; valid until the next bind.
   void *frame() { return slots.data(); }
-  /// What its random numbers are keyed by; below 0: nothing is dropped.
+  /// The key of its random numbers; below 0: nothing is dropped.
   int64_t seed() const { return slots[Program::seedSlot]; }
 
-  /// What random numbers of an example of the present batch are counted by.
+  /// Returns the counter of random numbers of an example in the current batch.
   int64_t idOf(int64_t example) const { return ids[example]; }
 
-  /// The bytes of all arrays of the present batch.
+  /// Returns the bytes of all arrays of the current batch.
   int64_t arenaBytes() const { return numBytes; }
 
-  /// An output of one example, with its extents; of what the batch has once,
-  /// whatever the example. What lies past a nested length is zero.
+  /// For debugging, ahead of step `number` of the program: fills real arrays
+  /// with NaN that are in use from this step on, or up to the one before.
+  void poison(int64_t number);
+  /// The same of the memory of threads, ahead of any of the step's units.
+  void poisonParts();
+
+  /// Returns an output of one example, with its extents; an output of the whole
+  /// batch, whatever the example. Values past a nested length are zero.
   DataValues output(const std::string &name, int64_t example) const;
   bool hasOutput(const std::string &name) const;
-  /// Adds a real output to `sum`, which has its extents: of all examples where
-  /// each has its own.
+  /// Returns the sorted names of the outputs that begin with `prefix`.
+  std::vector<std::string> outputsOf(const std::string &prefix) const;
+  /// Adds a real output to `sum`, which has its extents; per-example outputs
+  /// are summed over the examples.
   void addOutput(const std::string &name, float *sum) const;
   void addOutput(const std::string &name, double *sum) const;
-  /// The numbers of an output of which a batch has one, of the type T; null:
-  /// it is another.
+  /// Returns the numbers of an output that exists once per batch, as type T;
+  /// null for any other.
   template <typename T> const T *wholeOutput(const std::string &name) const;
-  /// The sum of a scalar output over the examples; what a batch has once counts
-  /// for each of them. 0 where there is none of the name.
+  /// Returns the sum of a scalar output over the examples; an output of the
+  /// whole batch counts once per example. Returns 0 for an unknown name.
   double totalOf(const std::string &name) const;
 
-  // What a search reads where it lies (runtime/memory/StepMemory.h).
-  /// An output; null when there is none of the name.
+  // In-place access for a search (runtime/memory/StepMemory.h).
+  /// Returns an output, or null for an unknown name.
   void *memoryOf(const std::string &name) const;
-  /// How many places of an output stand before those of an example.
+  /// Returns how many places of an output come before those of an example.
   int64_t placeOf(const std::string &name, int64_t example) const;
   const Tables::Length *lengthNamed(const std::string &name) const;
   int64_t numExamples() const { return batch; }
@@ -100,6 +108,7 @@ private:
   template <typename T> void addOutputTo(const std::string &name, T *sum) const;
   int64_t places(int layout) const;
   int64_t bytesOf(const Program::Array &array) const;
+  void fillWithNaN(const Program::Array &array);
   std::vector<int64_t> shapeOf(const Program::Array &array,
                                int64_t example) const;
   std::byte *place(const Program::Array &array, int64_t example) const;
@@ -116,6 +125,7 @@ private:
   Arena arena;
   std::vector<Arena> apart;
   int64_t numBytes = 0;
+  int64_t step = 0;          // for debugging
   std::optional<Arena> kept; // what is packed
   std::map<int, int64_t> packedPlaces;
 };

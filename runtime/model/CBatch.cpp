@@ -9,7 +9,7 @@
 
 using namespace fovea::runtime;
 
-/// More bytes than that no array of a caller has.
+/// No caller's array has more bytes.
 static constexpr int64_t mostBytes = int64_t(1) << 46;
 
 std::vector<BatchField>
@@ -158,7 +158,7 @@ Status fovea::runtime::readBatch(const Description &description,
     else if (std::find(needed.begin(), needed.end(), spec.name) != needed.end())
       return Status::error(fmt::format("data '{}' is not given", spec.name));
   }
-  // What needs no data has nothing that says how many there are.
+  // Without data, nothing defines the number of examples.
   if (specs.empty()) {
     int64_t count = 0;
     std::memcpy(&count, batch, sizeof(count));

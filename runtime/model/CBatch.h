@@ -1,8 +1,8 @@
 //===- CBatch.h - a batch as a struct of C --------------------------------===//
 //
-// The struct `NAME_batch` of the header of a compiled model: words of 8 bytes,
-// numbers and addresses, in an order that follows from the description. The
-// compiler writes the header by it, and the runtime reads the struct by it.
+// The struct `NAME_batch` of a compiled model's header: 8-byte words, numbers
+// and addresses, in an order that follows from the description. The compiler
+// writes the header accordingly, and the runtime reads the struct.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ struct BatchField {
 /// The fields in order.
 std::vector<BatchField> batchFields(const Description &description);
 
-/// Reads a struct. Data of null addresses is not given, which is an error for
+/// Reads a struct. Data with null addresses are absent, which is an error for
 /// names in `needed`.
 Status readBatch(const Description &description, const void *batch,
                  const std::vector<std::string> &needed,

@@ -2,6 +2,7 @@
 
 #include "runtime/model/CGuard.h"
 #include "runtime/model/LineText.h"
+#include "runtime/model/LoadSound.h"
 
 #include <cstring>
 
@@ -9,7 +10,7 @@ using namespace fovea::runtime;
 
 namespace {
 
-/// The values of one generated name, as C reads them.
+/// The values of one generated name in the C interface.
 struct Values {
   std::vector<int64_t> whole;
   std::vector<double> real;
@@ -57,10 +58,10 @@ static Status optionsOf(const FoveaSearch *search, SearchOptions &options) {
   if (search->topP != 0)
     options.topP = search->topP;
   if (!(options.temperature > 0) || !(options.topP > 0 && options.topP <= 1))
-    return Status::error("the temperature is above 0, and top_p above 0 and "
-                         "at most 1");
+    return Status::error(
+        "the temperature must be above 0, and top_p above 0 and at most 1");
   if (!options.sample && options.nbest > options.beam)
-    return Status::error("more hypotheses are wanted than the beam keeps");
+    return Status::error("the number of hypotheses exceeds the beam size");
   return Status::success();
 }
 
@@ -98,7 +99,7 @@ static const Program *encoderOf(const Model &model) {
                           : nullptr;
 }
 
-/// Generates for examples, which get the prefixes of the search.
+/// Decodes examples, which get the prefixes of the search.
 static int generate(Model &model, std::vector<Example> &examples,
                     const FoveaSearch *search, FoveaResult **result) {
   const Description &about = model.about();
@@ -154,12 +155,11 @@ int fovea_c_text(FoveaModel *model, int64_t examples, const char *const *lines,
   return withModel(model, [&](Model &own) -> int {
     if (int code = checkStack())
       return code;
-    LineText text(own.about(), own.words(), *encoderOf(own));
-    for (const DataDescription *data : text.inputs())
-      if (!data->isText)
-        return fail(foveaBadCall, "'" + data->spec.name +
-                                      "' is pictures or sound, which a line of "
-                                      "text does not hold");
+    LineText text(own.about(), own.words(), *encoderOf(own), loadSound);
+    if (const DataDescription *data = text.unreadable())
+      return fail(foveaBadCall,
+                  "'" + data->spec.name +
+                      "' is pictures, which a line of text cannot contain");
     std::vector<Example> all(examples);
     for (int64_t i = 0; i < examples && !text.inputs().empty(); ++i) {
       if (!lines || !lines[i])
@@ -226,7 +226,7 @@ int64_t fovea_c_result_show(const FoveaResult *result, int64_t example,
   auto found = shows.find(equation);
   if (found == shows.end()) {
     fail(foveaBadCall,
-         "no equation that is shown is called '" + std::string(equation) + "'");
+         "there is no shown equation '" + std::string(equation) + "'");
     return -1;
   }
   *values = found->second.values.data();
@@ -245,8 +245,7 @@ const char *fovea_c_result_text(const FoveaResult *result, int64_t example,
   auto found = texts.find(data ? data : "");
   if (found != texts.end())
     return found->second.c_str();
-  fail(foveaBadCall,
-       "nothing that is generated is called '" + std::string(data) + "'");
+  fail(foveaBadCall, "there is no generated name '" + std::string(data) + "'");
   return nullptr;
 }
 

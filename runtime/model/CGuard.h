@@ -1,8 +1,8 @@
 //===- CGuard.h - the boundary to C ---------------------------------------===//
 //
-// Private to the functions of a header: codes, the message of this thread, the
-// place where what is thrown ends, and what a call needs before it begins: a
-// model that no other thread is using, and a stack that is large enough.
+// Private to the functions of the C header: error codes, the message of this
+// thread, the boundary that catches exceptions, and the checks before each
+// call: exclusive use of the model, and enough stack.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,16 +18,16 @@ struct FoveaModel {
   std::unique_ptr<fovea::runtime::Model> model;
   /// A thread is in a function of it.
   std::atomic<bool> isUsed = false;
-  /// What `NAME_value` gave last.
+  /// The latest result of `NAME_value`.
   fovea::runtime::DataValues value;
 };
 
 namespace fovea::runtime {
 
-/// Keeps the message, and returns the code.
+/// Stores the message, and returns the code.
 int fail(FoveaCode code, std::string_view text);
 
-/// Forgets the message: the beginning of each function that may leave one.
+/// Clears the message: the first step of each function that may set one.
 void beginCall();
 
 inline int missing(const char *what) {
@@ -40,21 +40,21 @@ inline int codeOf(const Status &status, FoveaCode code = foveaBadInput) {
   return fail(status.isOfMachine() ? foveaBadMachine : code, status.text());
 }
 
-/// Does `work`, which returns a code, and catches what is thrown.
+/// Runs `work`, which returns a code, and catches exceptions.
 template <typename Work> int guarded(Work work) {
   try {
     return work();
   } catch (...) {
-    // Nothing else is thrown than what containers throw that find no memory.
+    // Only containers throw, when they run out of memory.
     return fail(foveaBadMachine, "out of memory");
   }
 }
 
-/// Done where this thread has the stack that compiled code needs; a stack that
-/// the system knows nothing of is trusted.
+/// Runs only if this thread has the stack that compiled code needs; a stack
+/// unknown to the system is trusted.
 int checkStack();
 
-/// Does `work(model)`, which returns a code, while no other thread uses the
+/// Runs `work(model)`, which returns a code, while no other thread uses the
 /// model.
 template <typename Work> int withModel(FoveaModel *model, Work work) {
   if (!model)
@@ -69,8 +69,8 @@ template <typename Work> int withModel(FoveaModel *model, Work work) {
 /// The data that a program reads.
 std::vector<std::string> dataOf(const Program *program);
 
-/// The same for what computes: `work(model, examples)` has the examples of a
-/// batch, of which `programOf(model)` needs the data.
+/// The same for computations: `work(model, examples)` gets the examples of a
+/// batch, with the data that `programOf(model)` needs.
 template <typename ProgramOf, typename Work>
 int withBatch(FoveaModel *model, const void *batch, ProgramOf programOf,
               Work work) {

@@ -16,7 +16,7 @@ using namespace fovea::runtime;
 // Errors
 //===----------------------------------------------------------------------===//
 
-/// The last message of this thread. No memory has to be found for it.
+/// The last message of this thread. It needs no memory allocation.
 static thread_local char lastMessage[1024] = "";
 
 int fovea::runtime::fail(FoveaCode code, std::string_view text) {
@@ -28,12 +28,12 @@ int fovea::runtime::fail(FoveaCode code, std::string_view text) {
 
 void fovea::runtime::beginCall() { lastMessage[0] = '\0'; }
 
-/// What compiled code has on the stack at most: the pieces of a product that
-/// are packed (codegen/cpu/products/Product.cpp, Gemm.cpp), and its own frames.
+/// The maximum stack of compiled code: packed pieces of a product
+/// (codegen/cpu/products/Product.cpp, Gemm.cpp), and its frames.
 static constexpr size_t stackNeeded = size_t(1) << 20;
 
 int fovea::runtime::checkStack() {
-  // Asking takes a while on the first thread of a process.
+  // The query is slow on the first thread of a process.
   static thread_local const auto [lowest, size] = [] {
     pthread_attr_t attributes;
     void *address = nullptr;
@@ -49,11 +49,12 @@ int fovea::runtime::checkStack() {
   if (left > size)
     return foveaDone;
   if (left < stackNeeded)
-    return fail(foveaBadCall,
-                "too little of this thread's stack is left: compiled "
-                "code needs 1 MB");
-  // The stack of a process grows as it is used, by a signal where the memory of
-  // the process has a limit. Where the kernel writes to it, by an error.
+    return fail(
+        foveaBadCall,
+        "too little stack left on this thread: compiled code needs 1 MB");
+  // The stack of a process grows on demand. If the process has a memory limit,
+  // a failed growth raises a signal. In a write by the kernel, it is an error
+  // instead.
   bool hasGrown =
       syscall(SYS_getcpu, here - stackNeeded, nullptr, nullptr) == 0;
   return hasGrown || errno != EFAULT ? foveaDone
@@ -69,7 +70,7 @@ std::vector<std::string> fovea::runtime::dataOf(const Program *program) {
   return names;
 }
 
-/// Does `work` with the batch of an entry.
+/// Runs `work` with the batch of an entry.
 template <typename Work>
 static int withEntry(FoveaModel *model, const char *entry, const void *batch,
                      Work work) {
@@ -200,7 +201,7 @@ int64_t fovea_c_value(FoveaModel *model, int64_t example, const char *equation,
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// The parameter of this number, or null (reported).
+/// Returns the parameter of this number, or null (reported).
 static const ParameterDescription *parameterOf(FoveaModel *model, int which) {
   beginCall();
   if (!model) {
@@ -257,11 +258,25 @@ int fovea_c_save(FoveaModel *model, const char *path) {
   });
 }
 
+int fovea_c_metadata(FoveaModel *model, const char *key, const char *text) {
+  beginCall();
+  return withModel(model, [&](Model &own) -> int {
+    if (!key || !text)
+      return missing(key ? "the text" : "the key");
+    for (const char *string : {key, text})
+      if (size_t valid = validUtf8(string); string[valid] != '\0')
+        return fail(foveaBadInput,
+                    "byte " + std::to_string(valid + 1) + " is not UTF-8");
+    own.setMetadata(key, text);
+    return foveaDone;
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Symbols
 //===----------------------------------------------------------------------===//
 
-/// The data of this name, or null (reported).
+/// Returns the data of this name, or null (reported).
 static const DataDescription *dataOf(FoveaModel *model, const char *name) {
   beginCall();
   if (!model || !name) {
@@ -271,7 +286,7 @@ static const DataDescription *dataOf(FoveaModel *model, const char *name) {
   for (const DataDescription &data : model->model->about().data)
     if (data.spec.name == name)
       return &data;
-  fail(foveaBadCall, std::string("no data is called '") + name + "'");
+  fail(foveaBadCall, std::string("there is no data '") + name + "'");
   return nullptr;
 }
 
@@ -288,9 +303,9 @@ int64_t fovea_c_id(FoveaModel *model, const char *name, const char *symbol) {
     std::optional<int64_t> found =
         model->model->words().idOf(data->text, symbol);
     id = found.value_or(-1);
-    return found
-               ? foveaDone
-               : fail(foveaBadInput, std::string("'") + symbol + "' is no id");
+    return found ? foveaDone
+                 : fail(foveaBadInput,
+                        std::string("'") + symbol + "' is not an id");
   });
   return id;
 }

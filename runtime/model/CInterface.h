@@ -1,10 +1,10 @@
 //===- CInterface.h - what the functions of a header call -----------------===//
 //
-// The header of a compiled model declares `NAME_loss` and so on; each of them
-// is a jump to one of these functions, so that several models in one program
-// do not share names. What they promise is written down in that header
-// (codegen/native/Header.cpp). Nothing here ends the process: what is thrown
-// below is caught, and becomes a code and a message.
+// The header of a compiled model declares `NAME_loss` and so on. Each is a
+// jump to one of these functions, so several models in one program share
+// no names. That header documents their contracts
+// (codegen/native/Header.cpp). Nothing here ends the process: exceptions
+// become a code and a message.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 
 #include "runtime/model/Model.h"
 
-/// What functions return.
+/// The return codes.
 enum FoveaCode {
   foveaDone = 0,
   foveaBadInput = 1,   // a batch, weights
@@ -22,7 +22,7 @@ enum FoveaCode {
   foveaBusy = 4,       // another thread is using the model
 };
 
-/// A model, and what a decoder gave, as C sees them.
+/// The C handles of a model and of a decoder's result.
 struct FoveaModel;
 struct FoveaResult;
 
@@ -49,13 +49,14 @@ int fovea_c_grad(FoveaModel *model, const void *batch, double *loss,
 int fovea_c_train_step(FoveaModel *model, const void *batch, int64_t seed,
                        double *loss);
 int fovea_c_get(FoveaModel *model, const void *batch);
-/// The number of axes, the values and the extents of an equation that was
-/// computed; -1: there is none of this name, or no such example.
+/// Returns the number of axes of a computed equation, and gives its values and
+/// extents; -1 if there is no such name or example.
 int64_t fovea_c_value(FoveaModel *model, int64_t example, const char *equation,
                       const double **values, const int64_t **shape);
 int fovea_c_decode(FoveaModel *model, const void *batch,
                    const FoveaSearch *search, FoveaResult **result);
-/// The same of lines of text, as programs read them (runtime/model/LineText.h).
+/// The same for lines of text, as programs read them
+/// (runtime/model/LineText.h).
 int fovea_c_text(FoveaModel *model, int64_t examples, const char *const *lines,
                  const FoveaSearch *search, FoveaResult **result);
 int64_t fovea_c_result_size(const FoveaResult *result, int64_t example);
@@ -63,12 +64,12 @@ int64_t fovea_c_result_size(const FoveaResult *result, int64_t example);
 /// and the address and size of each generated name (codegen/native/Header.cpp).
 int fovea_c_result_get(const FoveaResult *result, int64_t example, int64_t rank,
                        void *hypothesis);
-/// The number of axes, the values and the extents of an equation that is shown;
+/// The number of axes, the values and the extents of a shown equation;
 /// -1: there is none of this name, or no such hypothesis.
 int64_t fovea_c_result_show(const FoveaResult *result, int64_t example,
                             int64_t rank, const char *equation,
                             const double **values, const int64_t **shape);
-/// What was generated as text, of one name or, null, of all.
+/// Returns the generated text of one name or, for null, of all.
 const char *fovea_c_result_text(const FoveaResult *result, int64_t example,
                                 int64_t rank, const char *data);
 void fovea_c_result_destroy(FoveaResult *result);
@@ -81,6 +82,7 @@ void *fovea_c_gradient(FoveaModel *model, int which);
 int64_t fovea_c_parameter_size(FoveaModel *model, int which);
 const char *fovea_c_parameter_name(FoveaModel *model, int which);
 int fovea_c_save(FoveaModel *model, const char *path);
+int fovea_c_metadata(FoveaModel *model, const char *key, const char *text);
 
 int64_t fovea_c_id(FoveaModel *model, const char *data, const char *symbol);
 int64_t fovea_c_ids(FoveaModel *model, const char *data, const char *line,

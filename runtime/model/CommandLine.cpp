@@ -1,7 +1,7 @@
 //===- CommandLine.cpp - what a program is asked to do --------------------===//
 //
-// The options of a program and its help. The file that knows CLI11 here: what
-// it throws does not leave it.
+// The options of a program and its help. Only this file uses CLI11, whose
+// exceptions do not leave it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ static std::string namesOf(const Description &description, Keeps keeps) {
   return text;
 }
 
-/// What the program does, for its help.
+/// The purpose of the program, for its help.
 static std::string summaryOf(const Description &description) {
   const Decoder &decoder = description.decoder;
   std::string given = namesOf(description, [&](const DataDescription &data) {
@@ -66,28 +66,27 @@ std::optional<int> fovea::runtime::readFlags(const Description &description,
                        fmt::format("{}, compiled by fovea {} for {}",
                                    description.model, description.compiler,
                                    description.cpu),
-                       "print what this is");
-  app.footer("exit codes: 0 done, 1 the input is at fault, 2 wrong usage, "
-             "3 the machine is, 130 interrupted");
+                       "print the model's name and version");
+  app.footer("exit codes: 0 done, 1 error in the input, 2 wrong usage, "
+             "3 machine failure (disk, memory, device), 130 interrupted");
   app.add_option("FILE", flags.files,
-                 "text, one example per line, or batches as FILE.safetensors; "
-                 "- and nothing: standard input");
+                 "text with one example per line, or batches as "
+                 "FILE.safetensors (default, and -: standard input)");
   app.add_option("--weights", flags.weights,
-                 "a safetensors file, instead of the weights inside; several "
-                 "are an ensemble, which chooses from the mean of the members' "
-                 "probabilities")
+                 "a safetensors file that replaces the built-in weights; "
+                 "several files form an ensemble that averages probabilities")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  app.add_option("--threads", flags.threads,
-                 "how many work; the results do not depend on it (one for "
-                 "each CPU)")
+  app.add_option(
+         "--threads", flags.threads,
+         "number of threads (default: one per CPU); does not change results")
       ->check(atLeast(1))
       ->type_name("N");
   if (description.hasDecoder) {
     addSearchFlags(app, flags.search);
     app.add_option("--prefix", flags.prefixes,
-                   "what each line of the output begins with, one line per "
-                   "example; NAME=FILE where several names are generated")
+                   "fixed beginning of each output, one line per example; "
+                   "NAME=FILE if the model generates several names")
         ->type_name("FILE")
         ->allow_extra_args(false);
     if (!description.shows.empty())
@@ -119,7 +118,8 @@ std::optional<int> fovea::runtime::readFlags(const Description &description,
     std::printf("%s\n", version.what());
     return done;
   } catch (const CLI::ExtrasError &) {
-    std::fprintf(stderr, "error: '%s' is no option of '%s'; see '%s --help'\n",
+    std::fprintf(stderr,
+                 "error: '%s' is not an option of '%s'; see '%s --help'\n",
                  app.remaining().front().c_str(), name.c_str(), name.c_str());
     return badUsage;
   } catch (const CLI::Error &error) {

@@ -12,7 +12,7 @@ namespace fovea::runtime {
 
 enum ExitCode { done = 0, badInput = 1, badUsage = 2, badMachine = 3 };
 
-/// What stands on the command line.
+/// The command line, unevaluated.
 struct Flags {
   SearchFlags search;
   std::vector<std::string> files;
@@ -26,7 +26,7 @@ struct Flags {
 /// The names of the equations that a program can show, separated by commas.
 std::string shownNames(const Description &description);
 
-/// Reads the command line; an exit code when that is all.
+/// Parses the command line; returns an exit code if the program should end.
 std::optional<int> readFlags(const Description &description, int argc,
                              char **argv, Flags &flags);
 

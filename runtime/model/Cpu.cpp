@@ -1,4 +1,4 @@
-//===- Cpu.cpp - can this machine run the code? ---------------------------===//
+//===- Cpu.cpp - which features this CPU has, and may use -----------------===//
 
 #include "runtime/model/Cpu.h"
 
@@ -7,27 +7,50 @@
 #endif
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 using namespace fovea::runtime;
 
-/// The features of this CPU among those that compiled code makes use of.
+/// The value of FOVEA_CPU_FEATURES; empty if it is not set.
+static std::string_view allowedFeatures() {
+  const char *text = std::getenv("FOVEA_CPU_FEATURES");
+  return text ? text : "";
+}
+
+bool fovea::runtime::hidesBeyondAvx2() { return allowedFeatures() == "avx2"; }
+
+/// The features of this CPU that compiled code may use.
 static std::vector<std::pair<std::string_view, bool>> features() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
+  bool hides = hidesBeyondAvx2();
 #define FOVEA_FEATURE(name) {name, __builtin_cpu_supports(name) != 0}
-  return {FOVEA_FEATURE("avx"),        FOVEA_FEATURE("avx2"),
-          FOVEA_FEATURE("bmi"),        FOVEA_FEATURE("bmi2"),
-          FOVEA_FEATURE("fma"),        FOVEA_FEATURE("popcnt"),
-          FOVEA_FEATURE("avx512f"),    FOVEA_FEATURE("avx512bw"),
-          FOVEA_FEATURE("avx512cd"),   FOVEA_FEATURE("avx512dq"),
-          FOVEA_FEATURE("avx512vl"),   FOVEA_FEATURE("avx512ifma"),
-          FOVEA_FEATURE("avx512vbmi"), FOVEA_FEATURE("avx512vbmi2"),
-          FOVEA_FEATURE("avx512vnni"), FOVEA_FEATURE("avx512bitalg"),
-          FOVEA_FEATURE("avx512bf16"), FOVEA_FEATURE("avx512vpopcntdq"),
-          FOVEA_FEATURE("gfni"),       FOVEA_FEATURE("vpclmulqdq")};
+#define FOVEA_BEYOND_AVX2(name)                                                \
+  {name, !hides && __builtin_cpu_supports(name) != 0}
+  return {FOVEA_FEATURE("avx"),
+          FOVEA_FEATURE("avx2"),
+          FOVEA_FEATURE("bmi"),
+          FOVEA_FEATURE("bmi2"),
+          FOVEA_FEATURE("fma"),
+          FOVEA_FEATURE("popcnt"),
+          FOVEA_BEYOND_AVX2("avx512f"),
+          FOVEA_BEYOND_AVX2("avx512bw"),
+          FOVEA_BEYOND_AVX2("avx512cd"),
+          FOVEA_BEYOND_AVX2("avx512dq"),
+          FOVEA_BEYOND_AVX2("avx512vl"),
+          FOVEA_BEYOND_AVX2("avx512ifma"),
+          FOVEA_BEYOND_AVX2("avx512vbmi"),
+          FOVEA_BEYOND_AVX2("avx512vbmi2"),
+          FOVEA_BEYOND_AVX2("avx512vnni"),
+          FOVEA_BEYOND_AVX2("avx512bitalg"),
+          FOVEA_BEYOND_AVX2("avx512bf16"),
+          FOVEA_BEYOND_AVX2("avx512vpopcntdq"),
+          FOVEA_BEYOND_AVX2("gfni"),
+          FOVEA_BEYOND_AVX2("vpclmulqdq")};
+#undef FOVEA_BEYOND_AVX2
 #undef FOVEA_FEATURE
 #elif defined(__aarch64__)
   // <asm/hwcap.h>
@@ -44,6 +67,10 @@ static std::vector<std::pair<std::string_view, bool>> features() {
 }
 
 Status fovea::runtime::checkCpu(std::string_view wanted) {
+  if (!allowedFeatures().empty() && !hidesBeyondAvx2())
+    return Status::error("FOVEA_CPU_FEATURES is '" +
+                         std::string(allowedFeatures()) +
+                         "'; only 'avx2' is supported");
   auto known = features();
   while (!wanted.empty()) {
     std::string_view one = wanted.substr(0, wanted.find(','));

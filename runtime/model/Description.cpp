@@ -1,8 +1,8 @@
 //===- Description.cpp - descriptions as text -----------------------------===//
 //
 // A line with the version and a checksum, then JSON. A struct is an array of
-// its fields in order; one function for each struct lists them, for writing
-// and for reading.
+// its fields in order. One function per struct lists them, for both writing and
+// reading.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@
 using namespace fovea::runtime;
 using nlohmann::json;
 
-/// Changes with every change of what is written.
-static constexpr int formatVersion = 9;
+/// Increase it with every change of the format.
+static constexpr int formatVersion = 10;
 
 //===----------------------------------------------------------------------===//
 // Fields
@@ -96,7 +96,7 @@ template <typename A> static void fields(A &a, Decoder &x) {
   a(x.outputs), a(x.later);
 }
 
-/// The defaults of a spec: what else a search is asked for stands in flags.
+/// The defaults of a spec; the command line provides the other search options.
 template <typename A> static void fields(A &a, SearchOptions &x) {
   a(x.beam), a(x.longest), a(x.shortest);
   a(x.normalise, Normalise::Gnmt), a(x.gnmt);
@@ -120,8 +120,13 @@ template <typename A> static void fields(A &a, ParameterDescription &x) {
   a(x.path), a(x.shape);
 }
 
+template <typename A> static void fields(A &a, SoundOptions &x) {
+  a(x.rate), a(x.filters), a(x.deltas), a(x.window), a(x.shift);
+  a(x.normalise);
+}
+
 template <typename A> static void fields(A &a, DataDescription &x) {
-  a(x.spec), a(x.text), a(x.isChosen), a(x.isText);
+  a(x.spec), a(x.text), a(x.isChosen), a(x.isText), a(x.isSound), a(x.sound);
 }
 
 template <typename A> static void fields(A &a, UnknownWords &x) {
@@ -129,7 +134,7 @@ template <typename A> static void fields(A &a, UnknownWords &x) {
 }
 
 template <typename A> static void fields(A &a, ShownEquation &x) {
-  a(x.name), a(x.extents);
+  a(x.name), a(x.extents), a(x.offsets);
 }
 
 template <typename A> static void fields(A &a, AxisSymbols &x) {
@@ -189,7 +194,7 @@ private:
   json &array;
 };
 
-/// Reads them in the same order; `isGood` becomes false at what does not fit.
+/// Reads the fields in the same order; sets `isGood` to false on a mismatch.
 class Reader {
 public:
   Reader(const json &array, bool &isGood) : array(array), isGood(isGood) {
@@ -274,10 +279,11 @@ private:
 // Checks
 //===----------------------------------------------------------------------===//
 
-/// More slots, or larger extents, no program has.
+/// No program has more slots or larger extents.
 static constexpr int64_t mostSlots = 1 << 24, largestExtent = int64_t(1) << 40;
 
-/// Whether a formula takes only lengths before `number`, and leaves one value.
+/// Returns whether a formula uses only lengths before `number`, and leaves one
+/// value.
 static bool isFormula(const std::vector<Program::Term> &formula,
                       size_t number) {
   size_t depth = 0;
@@ -391,7 +397,7 @@ static bool isWhole(const Decoder &decoder, size_t numPrograms) {
   return good;
 }
 
-/// Whether `decoder`, or a search after it, gives this.
+/// Returns whether `decoder`, or a search after it, produces this.
 static bool gives(const Decoder &decoder, const std::string &name) {
   auto isIt = [&](const Decoder::Output &output) {
     return output.name == name;
@@ -399,6 +405,15 @@ static bool gives(const Decoder &decoder, const std::string &name) {
   return std::any_of(decoder.outputs.begin(), decoder.outputs.end(), isIt) ||
          std::any_of(decoder.later.begin(), decoder.later.end(),
                      [&](const Decoder &next) { return gives(next, name); });
+}
+
+/// Returns whether frames of this kind are possible, with a window that fits
+/// into memory.
+static bool isWhole(const SoundOptions &sound) {
+  auto isTime = [](double seconds) { return seconds > 0 && seconds <= 1; };
+  return sound.rate > 0 && sound.rate <= 1'000'000 && sound.filters > 0 &&
+         sound.filters <= 1024 && sound.deltas >= 0 && sound.deltas <= 2 &&
+         isTime(sound.window) && isTime(sound.shift);
 }
 
 static bool isWhole(const Description &description) {
@@ -414,7 +429,8 @@ static bool isWhole(const Description &description) {
     auto numAxes = static_cast<int64_t>(data.spec.axes.size());
     int64_t outer = std::max<int64_t>(text.numIndices - 1, 0);
     good = good && text.numIndices >= 0 && text.numIndices <= numAxes &&
-           static_cast<int64_t>(text.separators.size()) == outer;
+           static_cast<int64_t>(text.separators.size()) == outer &&
+           (!data.isSound || isWhole(data.sound));
     for (const std::string &separator : text.separators)
       good = good && !separator.empty();
   }
@@ -453,10 +469,10 @@ Status fovea::runtime::readDescription(std::string_view bytes,
       end == bytes.npos ? std::string_view() : bytes.substr(end + 1);
   std::string version = fmt::format("fovea {} ", formatVersion);
   if (!bytes.starts_with("fovea ") || body.empty())
-    return Status::error("this is no compiled model");
+    return Status::error("not a compiled model");
   if (!bytes.starts_with(version))
     return Status::error(
-        "the model was compiled by another version of fovea than its runtime");
+        "the model and its runtime come from different versions of fovea");
   json array = json::parse(body, nullptr, /*allow_exceptions=*/false);
   bool isGood =
       bytes.substr(0, end + 1) == firstLine(body) && !array.is_discarded();

@@ -1,8 +1,8 @@
 //===- Description.h - what a compiled model says of itself ---------------===//
 //
-// All that has to be known of a model besides its machine code and its
-// weights. It travels in the object as a constant, with a version and a
-// checksum; what is damaged, or is of another version, is refused.
+// Everything about a model besides its machine code and its weights. The object
+// file contains it as a constant, with a version and a checksum. Damaged
+// descriptions and other versions are refused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +11,7 @@
 
 #include "runtime/Decoder.h"
 #include "runtime/data/Shown.h"
+#include "runtime/data/SoundFrames.h"
 #include "runtime/data/UnknownWords.h"
 #include "runtime/search/SearchOptions.h"
 
@@ -26,14 +27,18 @@ struct DataDescription {
   TextField text;
   /// Observed in training, generated in decoding.
   bool isChosen = false;
-  /// Whether lines of text hold it; the compiler alone reads other files.
+  /// Whether lines of text contain it.
   bool isText = true;
+  /// Whether lines name WAV files, and how the data are computed from them.
+  /// Only the compiler reads other file types.
+  bool isSound = false;
+  SoundOptions sound;
 };
 
 struct Description {
   std::string model;
   std::string compiler; // its version
-  /// The CPU as the user names it, and what it has to be able to.
+  /// The CPU as the user names it, and its required features.
   std::string cpu, features;
   bool isDouble = false;
   /// Whether the loss is a mean over examples; otherwise over choices.
@@ -44,10 +49,10 @@ struct Description {
   std::vector<Program> programs;
   bool hasDecoder = false;
   Decoder decoder;
-  /// What the spec's decode block says.
+  /// The options of the spec's decode block.
   SearchOptions search;
   UnknownWords unknown;
-  /// Equations that the decoder gives as well, and what may stand along their
+  /// Equations that the decoder also returns, and the possible labels of their
   /// axes.
   std::vector<ShownEquation> shows;
   std::vector<AxisSymbols> axisSymbols;
@@ -55,14 +60,14 @@ struct Description {
   std::map<std::string, std::string> train;
   std::map<std::string, int64_t> dims;
   std::vector<std::string> frozen; // that training leaves
-  /// The vocabularies, as files of weights have them.
+  /// The vocabularies, in the format of weights files.
   std::map<std::string, std::string> vocabularies;
 };
 
 std::string writeDescription(const Description &description);
 
-/// Reads what `writeDescription` wrote. Whatever `bytes` are, nothing that is
-/// read leads out of memory: each number that is an index is one.
+/// Reads the output of `writeDescription`. Whatever `bytes` contain, every
+/// number that serves as an index is checked, so no access leaves memory.
 Status readDescription(std::string_view bytes, Description &description);
 
 } // namespace fovea::runtime

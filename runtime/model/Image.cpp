@@ -18,7 +18,7 @@ TensorFile fovea::runtime::joinMembers(std::vector<TensorFile> members) {
 Status fovea::runtime::readWeightsInside(const FoveaImage &image,
                                          std::vector<TensorFile> &members) {
   members.assign(1, {});
-  // What has no parameters has no weights.
+  // A model without parameters has no weights.
   if (!image.weights)
     return Status::success();
   std::string_view bytes(image.weights, static_cast<size_t>(image.weightsSize));
@@ -30,7 +30,7 @@ Status fovea::runtime::readWeightsInside(const FoveaImage &image,
     size_t slash = path.find('/'), number = 0;
     if (slash != path.npos)
       std::from_chars(path.data(), path.data() + slash, number);
-    // The checksum has told that the compiler wrote these names.
+    // The checksum proves that the compiler wrote these names.
     if (members.size() <= number)
       members.resize(number + 1);
     members[number].tensors[number == 0 ? path : path.substr(slash + 1)] =

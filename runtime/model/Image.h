@@ -5,17 +5,17 @@
 
 #include "runtime/data/SafeTensors.h"
 
-/// What the object of a model holds, as the compiler lays it out.
+/// The content of a model's object file, in the compiler's layout.
 extern "C" struct FoveaImage {
   const char *description;
   int64_t descriptionSize;
-  /// A safetensors file, or null: of one model, or of the members of an
-  /// ensemble (`joinMembers`).
+  /// A safetensors file, or null: the weights of one model, or of the members
+  /// of an ensemble (`joinMembers`).
   const char *weights;
   int64_t weightsSize;
-  /// Of the weights (runtime/data/Checksum.h).
+  /// The checksum of the weights (runtime/data/Checksum.h).
   uint64_t weightsChecksum;
-  /// Of each program of the description, and then of the decoder, the function
+  /// For each program of the description, and then of the decoder: the function
   /// that runs it and the one that prepares it, or null.
   void (*const *functions)(void *frame);
   int64_t numFunctions;
@@ -23,11 +23,11 @@ extern "C" struct FoveaImage {
 
 namespace fovea::runtime {
 
-/// The weights of the members of an ensemble as one file: names of the second
-/// one begin with `1/`, and so on. Metadata are those of the first.
+/// Joins the weights of an ensemble's members into one file: names of the
+/// second member begin with `1/`, and so on. Keeps the metadata of the first.
 TensorFile joinMembers(std::vector<TensorFile> members);
 
-/// The weights of an image: those of the model, or of each member of an
+/// Returns the weights of an image: those of the model, or of each member of an
 /// ensemble.
 Status readWeightsInside(const FoveaImage &image,
                          std::vector<TensorFile> &members);

@@ -13,8 +13,8 @@ using namespace fovea::runtime;
 // Columns
 //===----------------------------------------------------------------------===//
 
-/// The names of data that a program of the description reads, or that give a
-/// length which it has.
+/// The names of data that a program of the description reads, or that provide a
+/// length of such data.
 static bool isRead(const Program &program, const DataSpec &spec) {
   for (const Program::Array &array : program.arrays)
     if (array.role == Program::Role::Data && array.name == spec.name)
@@ -22,7 +22,7 @@ static bool isRead(const Program &program, const DataSpec &spec) {
   return false;
 }
 
-/// Why text is no line of a file; empty: it is one.
+/// Returns why text is not a line of a file; empty: it is one.
 static std::string mistakeIn(std::string_view line) {
   size_t valid = validUtf8(line);
   return valid < line.size() ? fmt::format("byte {} is not UTF-8", valid + 1)
@@ -41,9 +41,9 @@ static std::vector<std::string_view> splitColumns(std::string_view line) {
 
 static Status wrongColumns(const std::vector<std::string> &names,
                            size_t count) {
-  return Status::error(
-      fmt::format("{} columns are wanted ({}) but this line has {}",
-                  names.size(), fmt::join(names, ", "), count));
+  return Status::error(fmt::format("expected {} columns ({}), found {}",
+                                   names.size(), fmt::join(names, ", "),
+                                   count));
 }
 
 static bool hasLength(const DataSpec &spec, const std::string &length) {
@@ -53,8 +53,8 @@ static bool hasLength(const DataSpec &spec, const std::string &length) {
 }
 
 LineText::LineText(const Description &description, const Vocabularies &words,
-                   const Program &program)
-    : description(description), words(words) {
+                   const Program &program, LoadFile load)
+    : description(description), words(words), load(load) {
   for (const DataDescription &data : description.data)
     if (isRead(program, data.spec))
       columns.push_back(&data);
@@ -74,11 +74,18 @@ LineText::LineText(const Description &description, const Vocabularies &words,
   }
 }
 
+const DataDescription *LineText::unreadable() const {
+  for (const DataDescription *data : columns)
+    if (!data->isText && !(load && data->isSound))
+      return data;
+  return nullptr;
+}
+
 Status LineText::readColumn(std::string_view text, const DataDescription &data,
                             Example &example) const {
   std::string mistake;
   DataValues &values = example.data[data.spec.name];
-  // One sentence for each line is enough.
+  // One message per line is enough.
   auto report = [&](std::string_view, const std::string &what) {
     if (mistake.empty())
       mistake = what;
@@ -86,8 +93,15 @@ Status LineText::readColumn(std::string_view text, const DataDescription &data,
   if (data.spec.name == description.unknown.given)
     example.words = wordsOf(text, data.text, words);
   Lengths lengths;
-  if (readLine(text, data.text, data.spec, words, values, lengths, report))
+  if (load && data.isSound) {
+    Status status = load(std::string(text), data, values, lengths);
+    if (status.failed())
+      return status;
     mistake = addLengths(data.spec.name, lengths, example);
+  } else if (readLine(text, data.text, data.spec, words, values, lengths,
+                      report)) {
+    mistake = addLengths(data.spec.name, lengths, example);
+  }
   return mistake.empty() ? Status::success() : Status::error(mistake);
 }
 
@@ -113,7 +127,7 @@ Status LineText::readColumns(const std::string &line, Example &example) const {
 Status LineText::read(const std::string &line, size_t number,
                       Example &example) const {
   Status status = readColumns(line, example);
-  // What is a place in other data lies in them.
+  // Places in other data lie within those data.
   for (const DataDescription *data : columns)
     if (status.succeeded())
       status = checkLimit(data->spec, example, number);

@@ -1,7 +1,7 @@
 //===- LineText.h - lines as examples, hypotheses as text -----*- C++ -*-===//
 //
-// What programs and pages read and show: a line holds one example, a column for
-// each of the data that are given.
+// The text format of programs and pages: a line holds one example, with a
+// column for each input.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,28 +13,37 @@
 
 namespace fovea::runtime {
 
+/// Reads the file that a line names, in the format of `data`.
+using LoadFile = Status (*)(const std::string &path,
+                            const DataDescription &data, DataValues &values,
+                            Lengths &lengths);
+
 class LineText {
 public:
-  /// Of lines that `program` reads. All three outlive it.
+  /// For lines that `program` reads. All three must outlive it. Without `load`,
+  /// lines name no files.
   LineText(const Description &description, const Vocabularies &words,
-           const Program &program);
+           const Program &program, LoadFile load = nullptr);
+
+  /// Returns the first input that no line can contain or name, or null.
+  const DataDescription *unreadable() const;
 
   /// The columns, in the order of the spec.
   const std::vector<const DataDescription *> &inputs() const { return columns; }
 
-  /// Reads line `number`; a failure says what is wrong with it.
+  /// Reads line `number`; a failure states the error.
   Status read(const std::string &line, size_t number, Example &example) const;
 
-  /// The names that are generated, in the order of the spec.
+  /// The generated names, in the order of the spec.
   std::vector<std::string> generated() const;
-  /// Reads what the generated `name` begins with; empty: what all of them do,
-  /// with a tab between them.
+  /// Reads the prefix of the generated `name`; empty: the prefixes of all,
+  /// separated by tabs.
   Status readPrefix(const std::string &name, std::string_view line,
                     Example &example) const;
 
-  /// What was generated for an example, with a tab between names.
+  /// Returns the output for an example, with tabs between names.
   std::string textOf(const Example &example, const Generated &generated) const;
-  /// Of one of them.
+  /// Returns the output of one name.
   std::string textOf(const DataDescription &data, const Example &example,
                      const Generated &generated) const;
 
@@ -45,6 +54,7 @@ private:
 
   const Description &description;
   const Vocabularies &words;
+  LoadFile load;
   std::vector<const DataDescription *> columns;
 };
 

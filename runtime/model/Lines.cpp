@@ -29,7 +29,7 @@ bool Lines::fill() {
 Lines::Next Lines::take(std::string &line, size_t end, size_t next) {
   line.assign(buffer, begin, end - begin);
   begin = searched = next;
-  // A mark of the order of bytes is no text.
+  // A byte order mark is not text.
   if (std::exchange(isFirst, false) && line.starts_with("\xef\xbb\xbf"))
     line.erase(0, 3);
   if (!line.empty() && line.back() == '\r')
@@ -42,7 +42,7 @@ Lines::Next Lines::next(std::string &line) {
     if (size_t end = buffer.find('\n', searched); end != buffer.npos)
       return take(line, end, end + 1);
     searched = buffer.size();
-    // A carriage return is no part of a line.
+    // A carriage return is not part of a line.
     if (searched - begin > longestLine + 1)
       return TooLong;
     if (isAtEnd)

@@ -1,7 +1,7 @@
 //===- Lines.h - lines of a file as they come -----------------------------===//
 //
-// Knows whether another line is there already, so that whoever reads a pipe
-// takes many lines at once without waiting for them.
+// Reads lines and knows whether another line is available, so a reader of a
+// pipe takes many lines at once without waiting for them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,13 +14,14 @@ namespace fovea::runtime {
 
 class Lines {
 public:
-  /// Reads a descriptor, which stays the caller's.
+  /// Reads a descriptor, which the caller owns.
   explicit Lines(int file) : file(file) {}
 
   enum Next { Line, End, TooLong, Failed };
-  /// The next line, without what ends it. After `Failed`, errno says why.
+  /// Returns the next line, without its terminator. After `Failed`, errno has
+  /// the reason.
   Next next(std::string &line);
-  /// Whether `next` returns at once.
+  /// Returns whether `next` returns at once.
   bool isReady();
 
 private:

@@ -1,17 +1,19 @@
 //===- Main.cpp - a model as a program ------------------------------------===//
 //
-// Reads lines and prints lines: generates, as `fovea decode` does, or gives
-// log p, as `fovea score` does. Lines are taken as they come, as many at once
-// as are there; what comes of one does not depend on the others.
+// Reads lines and prints lines: decodes, as `fovea decode` does, or prints log
+// p, as `fovea score` does. Processes all available lines together; a line's
+// result does not depend on the others.
 //
-// The file that knows CLI11 here: what it throws does not leave it.
+// Uses CLI11, whose exceptions do not leave this file.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/data/OpenFile.h"
+#include "runtime/data/Printable.h"
 #include "runtime/model/CommandLine.h"
 #include "runtime/model/LineText.h"
 #include "runtime/model/Lines.h"
+#include "runtime/model/LoadSound.h"
 #include "runtime/model/Model.h"
 #include "runtime/model/OwnFile.h"
 
@@ -30,16 +32,16 @@ using namespace fovea::runtime;
 
 namespace {
 
-int codeOf(const Status &status) {
+int exitCodeOf(const Status &status) {
   return status.isOfMachine() ? badMachine : badInput;
 }
 
-/// Whether a message says where the mistake is.
+/// Returns whether a message names the place of the error.
 bool hasPlace(const std::string &text) {
   return text.find(": error: ") != text.npos;
 }
 
-/// How many examples are done together at most.
+/// How many examples run together at most.
 constexpr size_t batchSize = 16;
 
 /// One run of the program.
@@ -51,7 +53,8 @@ public:
 
 private:
   int fail(const std::string &text, int code = badInput) const;
-  /// A mistake in the present file and line, where it has no place.
+  /// Reports an error in the current file and line, if the message has no
+  /// place.
   int failAt(const std::string &text, int code = badInput) const {
     return fail(hasPlace(text)
                     ? text
@@ -85,7 +88,7 @@ private:
   int64_t numExamples = 0;               // that are done
   std::string output;
 
-  /// An equation that is stored: its file, and its value in each example.
+  /// A stored equation: its file, and its value in each example.
   struct Show {
     const ShownEquation &equation;
     std::string path;
@@ -93,7 +96,7 @@ private:
   };
   std::vector<Show> shows;
 
-  /// What a generated name begins with, a line for each example.
+  /// The prefixes of a generated name, a line per example.
   struct Prefix {
     std::string name, path;
     std::vector<std::string> lines;
@@ -104,7 +107,8 @@ private:
 } // namespace
 
 int Runner::fail(const std::string &text, int code) const {
-  std::fprintf(stderr, "%s%s\n", hasPlace(text) ? "" : "error: ", text.c_str());
+  std::fprintf(stderr, "%s%s\n",
+               hasPlace(text) ? "" : "error: ", printable(text).c_str());
   return code;
 }
 
@@ -113,12 +117,10 @@ int Runner::fail(const std::string &text, int code) const {
 //===----------------------------------------------------------------------===//
 
 int Runner::runLines(int descriptor) {
-  for (const DataDescription *data : text->inputs())
-    if (!data->isText)
-      return fail(fmt::format("'{}' is pictures or sound, which a line of text "
-                              "does not hold; give a batch as "
-                              "FILE.safetensors",
-                              data->spec.name));
+  if (const DataDescription *data = text->unreadable())
+    return fail(fmt::format("'{}' is pictures, which a line of text cannot "
+                            "contain; help: pass a batch as FILE.safetensors",
+                            data->spec.name));
   Lines lines(descriptor);
   lineNumber = 0;
   std::string line;
@@ -145,7 +147,7 @@ int Runner::runLines(int descriptor) {
     } else if (next == Lines::Failed) {
       fail(fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
     }
-    // What stands before a mistake is answered.
+    // Lines before an error are answered.
     if (!isGood || examples.size() == batchSize || !lines.isReady())
       if (int code = runBatch(examples))
         return code;
@@ -170,7 +172,7 @@ int Runner::runTensors(const std::string &path) {
       if (data.spec.name == description.unknown.given)
         nameWords(example, data.text, model->words());
   if (status.failed())
-    return fail(status.text(), codeOf(status));
+    return fail(status.text(), exitCodeOf(status));
   for (size_t i = 0; i < examples.size(); ++i) {
     examples[i].id = numExamples + static_cast<int64_t>(i);
     if (status = addPrefixes(examples[i]); status.failed())
@@ -193,9 +195,9 @@ int Runner::runTensors(const std::string &path) {
 
 int Runner::readPrefixes() {
   if (isScoring() && !flags.prefixes.empty())
-    return fail("'--prefix' is of what is generated, and '--score' generates "
-                "nothing",
-                badUsage);
+    return fail(
+        "'--prefix' has no effect with '--score', which generates nothing",
+        badUsage);
   std::vector<std::string> names = text->generated();
   for (const std::string &given : flags.prefixes) {
     Prefix &prefix = prefixes.emplace_back();
@@ -203,8 +205,8 @@ int Runner::readPrefixes() {
     prefix.path = given.substr(equals == given.npos ? 0 : equals + 1);
     prefix.name = equals == given.npos ? names[0] : given.substr(0, equals);
     if (equals == given.npos && names.size() > 1)
-      return fail(fmt::format("'{}' generates {}; say which begins so: "
-                              "'--prefix {}={}'",
+      return fail(fmt::format("'{}' generates {}; help: name the one with this "
+                              "prefix: '--prefix {}={}'",
                               description.model, fmt::join(names, ", "),
                               names[0], given),
                   badUsage);
@@ -229,15 +231,14 @@ int Runner::readPrefixes() {
   return done;
 }
 
-/// Gives an example what its outputs begin with.
+/// Sets the prefixes of an example's outputs.
 Status Runner::addPrefixes(Example &example) const {
   for (const Prefix &prefix : prefixes) {
     auto number = static_cast<size_t>(example.id);
     if (number >= prefix.lines.size())
-      return Status::error(fmt::format("'{}' has {} lines, and this is example "
-                                       "{}",
-                                       prefix.path, prefix.lines.size(),
-                                       number + 1));
+      return Status::error(
+          fmt::format("'{}' has {} lines, but this is example {}", prefix.path,
+                      prefix.lines.size(), number + 1));
     if (Status status =
             text->readPrefix(prefix.name, prefix.lines[number], example);
         status.failed())
@@ -247,12 +248,12 @@ Status Runner::addPrefixes(Example &example) const {
   return Status::success();
 }
 
-/// Each line was of an example.
+/// Each line was one example.
 int Runner::checkPrefixes() const {
   for (const Prefix &prefix : prefixes)
     if (prefix.lines.size() != static_cast<size_t>(numExamples))
-      return fail(fmt::format("'{}' has {} lines for {} examples", prefix.path,
-                              prefix.lines.size(), numExamples));
+      return fail(fmt::format("'{}' has {} lines but there are {} examples",
+                              prefix.path, prefix.lines.size(), numExamples));
   return done;
 }
 
@@ -282,17 +283,19 @@ void Runner::printExample(int64_t number, const Example &example,
       output += fmt::format("{}\t", number);
     if (flags.search.scores)
       output += fmt::format("{:.10g}\t", one.logp);
+    if (flags.search.scores && flags.search.nbest)
+      output += fmt::format("{:.10g}\t", one.score);
     output += text->textOf(example, one);
     output += '\n';
   }
 }
 
-/// What `--show` asks for. Returns an exit code.
+/// Handles `--show`. Returns an exit code.
 int Runner::readShows() {
   if (isScoring() && !flags.shows.empty())
-    return fail("'--show' is of what is generated, and '--score' generates "
-                "nothing",
-                badUsage);
+    return fail(
+        "'--show' needs generated output, but '--score' generates nothing",
+        badUsage);
   for (const std::string &text : flags.shows) {
     size_t place = text.find('=');
     std::string name = text.substr(0, place);
@@ -311,14 +314,14 @@ int Runner::readShows() {
   return done;
 }
 
-/// One file for each path, with all that goes there.
+/// One file for each path, with all its equations.
 int Runner::writeShows() {
   std::map<std::string, TensorFile> files;
   for (const Show &show : shows)
     storeShown(show.equation.name, show.examples, files[show.path]);
   for (const auto &[path, stored] : files)
     if (Status status = writeSafeTensors(path, stored); status.failed())
-      return fail(status.text(), codeOf(status));
+      return fail(status.text(), exitCodeOf(status));
   return done;
 }
 
@@ -339,7 +342,8 @@ Status Runner::print(const std::vector<Example> &examples) {
     for (Show &show : shows)
       show.examples.push_back(shownIn(show.equation, description.axisSymbols,
                                       examples[i], results[i].front().outputs,
-                                      model->words()));
+                                      model->words(),
+                                      description.unknown.given));
   }
   return status;
 }
@@ -357,7 +361,7 @@ int Runner::runBatch(std::vector<Example> &examples) {
     return done;
   int64_t first = firstLine, last = lineNumber;
   Status status = print(examples);
-  // Which example it was, alone; those before it are answered.
+  // Find the failing example; those before it are answered.
   for (size_t i = 0; status.failed() && i < examples.size(); ++i) {
     Status own = print({examples[i]});
     if (own.succeeded()) {
@@ -367,7 +371,7 @@ int Runner::runBatch(std::vector<Example> &examples) {
     if (int code = flush())
       return code;
     lineNumber = first + static_cast<int64_t>(i);
-    return failAt(own.text(), codeOf(own));
+    return failAt(own.text(), exitCodeOf(own));
   }
   if (status.succeeded())
     numExamples += static_cast<int64_t>(examples.size());
@@ -387,11 +391,11 @@ int Runner::run() {
     std::fprintf(stderr, "note: %s\n", said.c_str());
   Status status = Model::create(image, flags.weights, threads, model);
   if (status.failed())
-    return fail(status.text(), codeOf(status));
+    return fail(status.text(), exitCodeOf(status));
   if (isScoring() && model->numMembers() > 1)
-    return fail("'--score' is of one model, and these are several; 'fovea "
-                "score' prints log p of an ensemble",
-                badUsage);
+    return fail(
+        "'--score' accepts one model; help: use 'fovea score' for an ensemble",
+        badUsage);
   if (int code = readShows())
     return code;
   const Program *program =
@@ -399,10 +403,10 @@ int Runner::run() {
           ? model->program("loss")
           : &model->about().decoder.programs[description.decoder.encode];
   assert(program && "there is no option for what is not compiled");
-  text.emplace(description, model->words(), *program);
+  text.emplace(description, model->words(), *program, loadSound);
   if (int code = readPrefixes())
     return code;
-  // What is answered before a mistake is stored as well.
+  // Answers before an error are also stored.
   int code = runAll();
   return std::max(code, writeShows());
 }
@@ -410,7 +414,7 @@ int Runner::run() {
 int Runner::runAll() {
   if (text->inputs().empty()) {
     if (!flags.files.empty())
-      return fail(fmt::format("'{}' is given nothing", description.model),
+      return fail(fmt::format("'{}' has no input", description.model),
                   badUsage);
     std::vector<Example> one(1);
     file = description.model;
@@ -445,7 +449,7 @@ static void onOutOfMemory() {
   _exit(badMachine);
 }
 
-/// What `main` of a program does.
+/// The body of a program's `main`.
 extern "C" int fovea_c_main(const FoveaImage *image, int argc, char **argv) {
   std::signal(SIGINT, onInterrupt);
   std::set_new_handler(onOutOfMemory);

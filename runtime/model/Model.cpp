@@ -3,6 +3,7 @@
 #include "runtime/model/Model.h"
 #include "runtime/device/Device.h"
 #include "runtime/model/Cpu.h"
+#include "runtime/train/OptimiserState.h"
 
 #include <algorithm>
 #include <cassert>
@@ -18,19 +19,19 @@ using namespace fovea::runtime;
 
 Model::~Model() = default;
 
-/// The weights are those of the model: names, extents and types.
+/// Checks that the weights match the model: names, extents and types.
 Status Model::checkWeights(const TensorFile &file,
                            const std::string &name) const {
   if (std::none_of(
           description.parameters.begin(), description.parameters.end(),
           [&](const auto &own) { return file.tensors.count(own.path) != 0; }) &&
       !description.parameters.empty() && !file.tensors.empty())
-    return Status::error(
-        fmt::format("these are weights of another model: it has '{}', but '{}' "
-                    "has '{}'",
-                    file.tensors.begin()->first, description.model,
-                    description.parameters.front().path),
-        name);
+    return Status::error(fmt::format("these weights belong to another model: "
+                                     "it has '{}', but '{}' has '{}'",
+                                     file.tensors.begin()->first,
+                                     description.model,
+                                     description.parameters.front().path),
+                         name);
   for (const ParameterDescription &parameter : description.parameters) {
     auto found = file.tensors.find(parameter.path);
     if (found == file.tensors.end())
@@ -44,28 +45,30 @@ Status Model::checkWeights(const TensorFile &file,
                       shapeText(parameter.shape)),
           name);
     if (!tensor.isReal())
-      return Status::error(fmt::format("'{}' is {} but a parameter is F32 or "
-                                       "F64",
-                                       parameter.path, nameOf(tensor.type)),
-                           name);
+      return Status::error(
+          fmt::format("'{}' is {} but parameters are F32 or F64",
+                      parameter.path, nameOf(tensor.type)),
+          name);
   }
   for (const auto &[path, tensor] : file.tensors)
     if (std::none_of(description.parameters.begin(),
                      description.parameters.end(),
                      [&](const auto &own) { return own.path == path; }))
       return Status::error(
-          fmt::format("'{}' is no parameter of the model", path), name);
+          fmt::format("'{}' is not a parameter of the model", path), name);
   return Status::success();
 }
 
-Status Model::takeWeights(const TensorFile &file, const std::string &name) {
+Status Model::takeWeights(TensorFile &file, const std::string &name) {
+  OptimiserState state;
+  if (Status status = takeOptimiser(file, name, state); status.failed())
+    return status;
   if (Status status = checkWeights(file, name); status.failed())
     return status;
-  // Embedded vocabularies are those that the sizes of the model stand for.
-  const std::map<std::string, std::string> &metadata =
-      description.vocabularies.empty() ? file.metadata
-                                       : description.vocabularies;
-  for (const auto &[key, text] : metadata)
+  // Embedded vocabularies must match the sizes of the model.
+  for (const auto &[key, text] : description.vocabularies.empty()
+                                     ? file.metadata
+                                     : description.vocabularies)
     if (Vocabularies::isKey(key))
       if (Status status =
               vocabularies.take(key, text, Vocabularies::nameIn(key));
@@ -81,10 +84,17 @@ Status Model::takeWeights(const TensorFile &file, const std::string &name) {
   options.frozen = description.frozen;
   learner = Learner::create(file, options, description.isDouble, pool.get());
   weights = learner->weights();
-  return Status::success();
+  rule = options.optimiser.rule;
+  return program("grad")
+             ? loadOptimiser(std::move(state), rule, description.isDouble,
+                             *learner, numUpdates, name)
+             : Status::success();
 }
 
 Status Model::takeMember(TensorFile file, const std::string &name) {
+  OptimiserState unused;
+  if (Status status = takeOptimiser(file, name, unused); status.failed())
+    return status;
   if (Status status = checkWeights(file, name); status.failed())
     return status;
   Vocabularies own;
@@ -95,7 +105,7 @@ Status Model::takeMember(TensorFile file, const std::string &name) {
         return Status::error(status.text(), name);
   if (std::string difference = vocabularies.differenceTo(own);
       !difference.empty())
-    return Status::error("it does not fit to the first member: " + difference,
+    return Status::error("it does not match the first member: " + difference,
                          name);
   DType type = description.isDouble ? DType::F64 : DType::F32;
   for (auto &[path, tensor] : file.tensors)
@@ -118,8 +128,7 @@ std::string fovea::runtime::limitThreads(int &threads) {
   int cpus = fovea_pool_cpus();
   if (threads <= cpus)
     return "";
-  return fmt::format("'--threads {}' is more than the CPUs that there are; {} "
-                     "run",
+  return fmt::format("'--threads {}' exceeds the number of CPUs; {} are used",
                      std::exchange(threads, cpus), cpus);
 }
 
@@ -133,7 +142,7 @@ Status Model::create(const FoveaImage &image,
       description);
   if (status.succeeded())
     status = checkCpu(description.features);
-  // A device is there before anything that it reads.
+  // Open the device before the arrays that it reads.
   if (status.succeeded() && description.cpu.starts_with("cuda"))
     status = Device::open();
   if (status.failed())
@@ -160,8 +169,9 @@ Status Model::create(const FoveaImage &image,
   else if (image.weights)
     status = readWeightsInside(image, members);
   else if (!description.parameters.empty())
-    return Status::error(fmt::format(
-        "'{}' carries no weights; give a file of weights", description.model));
+    return Status::error(
+        fmt::format("'{}' contains no weights; help: pass a weights file",
+                    description.model));
   const std::string inside = "the weights inside";
   if (status.succeeded())
     status = model->takeWeights(members.front(),
@@ -234,16 +244,22 @@ Status Model::evaluate(const std::vector<Example> &examples, Binding &binding,
                 : choices == 0               ? 0
                                              : nll / choices;
   result.loss = mean + memory.totalOf("penalty") / count;
-  if (memory.hasOutput("logp"))
+  // As a search adds it up: in f64, choice by choice, if each has its own.
+  std::vector<std::string> names = memory.outputsOf("logp/");
+  if (names.empty() && memory.hasOutput("logp"))
+    names = {"logp"};
+  if (!names.empty())
+    result.logp.assign(examples.size(), 0);
+  for (const std::string &name : names)
     for (size_t example = 0; example < examples.size(); ++example)
-      if (DataValues one = memory.output("logp", example); !one.values.empty())
-        result.logp.push_back(one.values.front());
+      for (double one : memory.output(name, example).values)
+        result.logp[example] += one;
   return Status::success();
 }
 
 Status Model::differentiate(const std::vector<Example> &examples,
                             Binding &binding, BatchResult &result) {
-  // Each choice weighs as much as there are choices: the loss comes first.
+  // Each batch weighs as much as it has choices: the loss comes first.
   double choices = 0;
   if (Status status = evaluate(examples, binding, result, choices);
       status.failed())
@@ -287,10 +303,9 @@ Status Model::trainStep(const std::vector<Example> &examples, uint64_t seed,
     return Status::error(fmt::format("the loss of update {} is {}",
                                      numUpdates + 1, result.loss));
   if (!std::isfinite(learner->learn(numUpdates + 1)))
-    return Status::error(fmt::format("update {} has a gradient of '{}' beyond "
-                                     "all numbers",
-                                     numUpdates + 1,
-                                     learner->firstNotFinite()));
+    return Status::error(
+        fmt::format("update {} has a gradient of '{}' that is not finite",
+                    numUpdates + 1, learner->firstNotFinite()));
   ++numUpdates;
   steps.reset();
   searcher.reset();
@@ -304,7 +319,8 @@ Status Model::equations(const std::vector<Example> &examples) {
 
 std::optional<DataValues> Model::value(const std::string &name,
                                        int64_t example) const {
-  // Gradients have the equations as well, which their last run may not.
+  // A gradient run also computes the equations, but the latest run may be
+  // another.
   for (const auto &own : entries)
     if (own->isDone && own->memory.hasOutput(name) && example >= 0 &&
         example < own->memory.numExamples() &&
@@ -372,9 +388,16 @@ void *Model::gradient(const std::string &path) {
   return find(learner->gradients(), path);
 }
 
+void Model::setMetadata(const std::string &key, const std::string &text) {
+  metadata[key] = text;
+}
+
 Status Model::save(const std::string &path) const {
   TensorFile file;
   learner->storeWeights(file);
+  if (numUpdates > 0)
+    storeOptimiser(*learner, rule, numUpdates, file);
+  file.metadata.insert(metadata.begin(), metadata.end());
   vocabularies.store(file.metadata);
   file.metadata["model"] = description.model;
   return writeSafeTensors(path, file);

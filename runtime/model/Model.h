@@ -1,8 +1,8 @@
 //===- Model.h - a compiled model with its weights ------------------------===//
 //
-// Puts together what the object of a model holds: reads its description, takes
-// its weights, and runs its programs over batches. Knows nothing of text, of
-// command lines and of C.
+// Combines the parts of a model's object file: reads its description, takes its
+// weights, and runs its programs over batches. Independent of text, command
+// lines and C.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,23 +18,23 @@
 
 namespace fovea::runtime {
 
-/// What a batch gives, as `fovea run` does: the loss as the spec's train block
-/// averages it, and log p of each example (empty where nothing is chosen).
+/// The results of a batch, as from `fovea run`: the loss, averaged as in the
+/// spec's train block, and log p of each example (empty if nothing is chosen).
 struct BatchResult {
   double loss = 0;
   std::vector<double> logp;
 };
 
-/// Makes `threads` one for each CPU where it is more: they would wait for each
-/// other, and it takes a multiple of the time. Returns what to say of it; else
+/// Caps `threads` at the number of CPUs: more threads would wait for each
+/// other and take several times as long. Returns a note about it, or
 /// nothing.
 std::string limitThreads(int &threads);
 
 class Model {
 public:
   /// `weights` are files, several the members of an ensemble; none: those of
-  /// the image. `threads` 0: one for each CPU, which is the most. The image
-  /// outlives the model.
+  /// the image. `threads` 0: one per CPU, which is the maximum. The image must
+  /// outlive the model.
   static Status create(const FoveaImage &image,
                        const std::vector<std::string> &weights, int threads,
                        std::unique_ptr<Model> &result);
@@ -44,45 +44,51 @@ public:
   const Vocabularies &words() const { return vocabularies; }
   const Program *program(const std::string &entry) const;
 
-  /// Makes the weights in a file another member of an ensemble. What is
-  /// generated is chosen from the mean of the members' probabilities; losses,
-  /// gradients and parameters are those of the first.
+  /// Adds the weights in a file as another member of an ensemble. Decoding uses
+  /// the mean of the members' probabilities; losses, gradients and parameters
+  /// are those of the first.
   Status addMember(const std::string &path);
-  /// How many models choose together.
+  /// The number of members.
   size_t numMembers() const { return 1 + others.size(); }
 
-  /// Random numbers of the runs that follow; without a seed nothing is dropped.
+  /// Sets the random numbers of the following runs; without a seed nothing is
+  /// dropped.
   void setRandom(std::optional<uint64_t> seed, uint64_t update);
 
   Status loss(const std::vector<Example> &examples, BatchResult &result);
-  /// The gradient of the loss, in `gradient()` until the next call.
+  /// Computes the gradient of the loss, in `gradient()` until the next call.
   Status gradients(const std::vector<Example> &examples, BatchResult &result);
-  /// Gradients, and one update of the weights from them.
+  /// Computes gradients, and makes one update of the weights.
   Status trainStep(const std::vector<Example> &examples, uint64_t seed,
                    BatchResult &result);
   /// Computes the equations that the library was compiled with.
   Status equations(const std::vector<Example> &examples);
-  /// Of an example of the last call, one of them, or `adjoint/x`, the gradient
-  /// of the loss by the data x. Nothing where there is none.
+  /// Returns one of these equations for an example of the last call, or
+  /// `adjoint/x`, the gradient of the loss with respect to data x. Returns
+  /// nothing for an unknown name.
   std::optional<DataValues> value(const std::string &name,
                                   int64_t example) const;
-  /// The best hypotheses of each example, best first; or its draws, in order.
+  /// Returns the best hypotheses of each example, best first; or its samples,
+  /// in order.
   Status decode(const std::vector<Example> &examples,
                 const SearchOptions &options,
                 std::vector<std::vector<Generated>> &results);
-  /// The steps of a search that the caller makes
+  /// The steps of a search that the caller controls
   /// (runtime/search/SearchSteps.h), from `encode` to the next call of `decode`
   /// or `trainStep`.
   Status encode(std::vector<Example> examples, double *logps);
   Status step(const std::vector<int64_t> &parents,
               const std::vector<int64_t> &symbols, double *logps);
-  /// The updates that `trainStep` has made.
+  /// The number of updates that `trainStep` has made.
   int64_t updates() const { return numUpdates; }
 
-  /// Addresses by path; gradients are null before there are any.
+  /// Addresses by path; gradients are null before the first computation.
   void *parameter(const std::string &path);
   void *gradient(const std::string &path);
+  /// Writes the weights, and after an update the optimiser state.
   Status save(const std::string &path) const;
+  /// Adds an entry to the metadata of files that `save` writes.
+  void setMetadata(const std::string &key, const std::string &text);
 
 private:
   Model() = default;
@@ -94,12 +100,12 @@ private:
     const Program &program;
     ProgramCode code;
     Workspace memory;
-    /// It has what the last run gave.
+    /// Contains the results of the last run.
     bool isDone = false;
   };
 
   Status checkWeights(const TensorFile &file, const std::string &name) const;
-  Status takeWeights(const TensorFile &file, const std::string &name);
+  Status takeWeights(TensorFile &file, const std::string &name);
   Status takeMember(TensorFile file, const std::string &name);
   Status run(const char *entry, const std::vector<Example> &examples,
              const Binding &binding, Entry *&found);
@@ -116,14 +122,17 @@ private:
   std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool{nullptr,
                                                          &fovea_pool_destroy};
   std::unique_ptr<Learner> learner;
+  Rule rule = Rule::Sgd;
+  std::map<std::string, std::string> metadata;
   OwnedMemory weights;
-  /// The other members, in the type that programs read.
+  /// The other members, in the element type of the programs.
   std::deque<TensorFile> others;
   std::vector<ProgramCode> decoderCode;
-  /// Has packed the weights as they were; null: none, or they have changed.
+  /// The memory that packed the current weights; null: none, or they have
+  /// changed.
   std::unique_ptr<Search> searcher;
   std::unique_ptr<SearchSteps> steps;
-  /// Someone has an address, and may write there whenever they like.
+  /// The caller has an address, and may write there at any time.
   bool isShared = false;
   std::optional<uint64_t> seed;
   uint64_t update = 0;

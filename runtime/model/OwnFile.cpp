@@ -1,10 +1,10 @@
 //===- OwnFile.cpp - is this program as it was made? ----------------------===//
 //
-// A file that is cut has no bytes for some of its pages: the first that is
-// touched ends the process by a signal. So its size is looked at before
-// anything else of it runs, by a function that the compiler has put among the
-// first pages (codegen/native/SealProgram.cpp). That function uses nothing that
-// lies elsewhere: no library, and no constants of the compiler of this file.
+// A truncated file has no bytes for some of its pages, and the first access to
+// one kills the process. So its size is checked before any other code of it
+// runs, by a function that the compiler puts among the first pages
+// (codegen/native/SealProgram.cpp). That function uses nothing outside these
+// pages: no library, and no constants that the compiler of this file creates.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,11 +18,11 @@
 
 using namespace fovea::runtime;
 
-// Not constant: what is written to lies among the first pages.
+// Not constant, so that it is stored among the first pages.
 static volatile FoveaSeal seal = {FOVEA_SEAL_MARK, 0, 0, 0, 0, 0};
 static char ownPath[] = "/proc/self/exe";
-static char cutMessage[] =
-    "error: this program is cut: its file is not as large as it was made\n";
+static char cutMessage[] = "error: this program is truncated: its file is "
+                           "smaller than when it was built\n";
 
 #if defined(__x86_64__)
 enum { callWrite = 1, callSeek = 8, callExit = 231, callOpen = 257 };
@@ -50,7 +50,7 @@ systemCall(long number, long a, long b, long c) {
 #error "the system calls of this architecture are unknown"
 #endif
 
-/// The descriptor stays open; it is one, and nobody inherits it.
+/// The descriptor stays open; it is only one, and no child inherits it.
 extern "C" __attribute__((visibility("hidden"))) void
 fovea_check_size(int, char **, char **) {
   if (seal.size == 0)
@@ -96,5 +96,5 @@ Status fovea::runtime::checkOwnFile() {
   }
   return isWhole || !isRead ? Status::success()
                             : Status::error("this program is damaged: its file "
-                                            "is not as it was made");
+                                            "has changed since it was built");
 }

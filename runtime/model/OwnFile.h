@@ -7,9 +7,9 @@
 
 namespace fovea::runtime {
 
-/// Fails where the file of this process has other bytes than it was made with;
-/// weights and description, which have checksums of their own, aside. Passes
-/// where the file cannot be read.
+/// Fails if the file of this process differs from the built file. Ignores
+/// weights and description, which have their own checksums. Passes if the file
+/// cannot be read.
 Status checkOwnFile();
 
 } // namespace fovea::runtime

@@ -1,8 +1,8 @@
 //===- ProgramSeal.h - what a whole program looks like --------------------===//
 //
 // Part of every program that `fovea compile` makes. The compiler fills it in
-// when the file is finished (codegen/native/SealProgram.cpp), and the program
-// compares itself with it when it starts (OwnFile.cpp).
+// when the file is complete (codegen/native/SealProgram.cpp), and the program
+// checks itself against it at startup (OwnFile.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,25 +13,25 @@
 
 #include <cstddef>
 
-/// How the compiler finds it in a file.
+/// Marks the struct in a file for the compiler.
 #define FOVEA_SEAL_MARK                                                        \
   {'f', 'o', 'v', 'e', 'a', ' ', 's', 'e', 'a', 'l', ' ', '1', 3, 1, 4, 1}
 
 struct FoveaSeal {
   char mark[16];
-  /// Of the file; 0: nothing has been filled in.
+  /// The size of the file; 0: not filled in.
   uint64_t size;
-  /// Where this struct lies in the file.
+  /// The offset of this struct in the file.
   uint64_t place;
-  /// Bytes after it that have checksums of their own: weights, description.
+  /// Bytes after it that have their own checksums: weights, description.
   uint64_t skipBegin, skipEnd;
-  /// Of all other bytes but those of this struct.
+  /// The checksum of all other bytes outside this struct.
   uint64_t checksum;
 };
 
 namespace fovea::runtime {
 
-/// The checksum of a file that is sealed so.
+/// Computes the checksum of a file sealed like this.
 inline uint64_t checksumOf(std::string_view file, const FoveaSeal &seal) {
   size_t after = seal.place + sizeof(FoveaSeal);
   const uint64_t parts[] = {

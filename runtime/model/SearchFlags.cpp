@@ -33,7 +33,7 @@ std::vector<std::string> fovea::runtime::idleFlags(const SearchFlags &flags) {
   auto say = [&](bool isGiven, const char *flag, const char *rest) {
     if (isGiven)
       result.push_back(
-          fmt::format("'{}' changes nothing {} '--sample'", flag, rest));
+          fmt::format("'{}' has no effect {} '--sample'", flag, rest));
   };
   bool draws = flags.sample;
   say(!draws && flags.temperature, "--temperature", "without");

@@ -1,6 +1,6 @@
 //===- SearchFlags.h - the options of a search on a command line ----------===//
 //
-// What `fovea decode` and the programs that `fovea compile` makes take alike.
+// The search options that `fovea decode` and compiled programs share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace fovea::runtime {
 
-/// What stands on the command line, as it stands there.
+/// The options as given on the command line.
 struct SearchFlags {
   std::optional<int64_t> beam, nbest, maxLength, minLength, topK;
   std::optional<double> temperature, topP;
@@ -24,10 +24,10 @@ struct SearchFlags {
   bool sample = false;
 };
 
-/// What to say of flags that change nothing beside the others.
+/// Returns warnings about flags that have no effect with the others.
 std::vector<std::string> idleFlags(const SearchFlags &flags);
 
-/// Puts them over what the spec says. A failure is wrong usage.
+/// Overrides the spec's options. A failure is wrong usage.
 Status applyFlags(const SearchFlags &flags, SearchOptions &options);
 
 } // namespace fovea::runtime

@@ -1,6 +1,6 @@
 //===- SearchFlagsCli.h - the options of a search for CLI11 ---------------===//
 //
-// Included by the two files that know CLI11, which throws.
+// Included by the two files that use CLI11, which throws.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,8 @@
 
 namespace fovea::runtime {
 
-/// CLI11's own validators print the largest double in full.
+/// Checks a number; its help shows the option's value name alone. CLI11's own
+/// validators print the largest double in full.
 inline CLI::Validator numberThat(const std::string &what,
                                  bool (*holds)(double)) {
   return {[what, holds](const std::string &text) {
@@ -25,7 +26,7 @@ inline CLI::Validator numberThat(const std::string &what,
                 CLI::detail::lexical_cast(text, number) && holds(number);
             return good ? "" : "takes " + what + ", not '" + text + "'";
           },
-          what};
+          ""};
 }
 
 inline CLI::Validator atLeast(int least) {
@@ -47,12 +48,12 @@ inline CLI::Validator upToSteps() {
                     [](double x) { return x <= mostSteps; });
 }
 
-/// More than that no number that counts holds.
+/// No counter can hold more.
 inline CLI::Validator below2To63() {
   return numberThat("a number below 2^63", [](double x) { return x < 0x1p63; });
 }
 
-/// So many that nothing that is counted of them overflows.
+/// Small enough that no count of them overflows.
 inline CLI::Validator upTo2To31() {
   return numberThat("a number from 1 to 2^31",
                     [](double x) { return x >= 1 && x <= 0x1p31; });
@@ -63,8 +64,8 @@ inline CLI::Validator positive() {
                     [](double x) { return x > 0 && x < HUGE_VAL; });
 }
 
-/// Digits alone: what is read of a larger number, or of one below 0, is none
-/// that anybody gave.
+/// Accepts only digits: a value that overflows or is negative would be
+/// misread.
 inline CLI::Validator wholeBelow2To64() {
   return CLI::Validator(
       [](const std::string &text) -> std::string {
@@ -85,42 +86,53 @@ inline CLI::Validator probability() {
 }
 
 inline void addSearchFlags(CLI::App &command, SearchFlags &flags) {
-  command.add_option("--beam", flags.beam, "hypotheses that are kept")
+  command.add_option("--beam", flags.beam, "beam size")
       ->check(atLeast(1))
-      ->check(upToHypotheses());
+      ->check(upToHypotheses())
+      ->type_name("K");
   command
       .add_option("--nbest", flags.nbest,
-                  "hypotheses that are printed; each line then begins with "
-                  "the number of its example and a tab")
+                  "hypotheses to print per example; each line then starts with "
+                  "the example's number and a tab")
       ->check(atLeast(1))
-      ->check(upToHypotheses());
+      ->check(upToHypotheses())
+      ->type_name("N");
   command
-      .add_option("--max-length", flags.maxLength,
-                  "the largest number of steps")
+      .add_option("--max-length", flags.maxLength, "maximum number of steps")
       ->check(atLeast(1))
-      ->check(upToSteps());
+      ->check(upToSteps())
+      ->type_name("N");
   command
-      .add_option("--min-length", flags.minLength,
-                  "steps before which nothing ends")
-      ->check(atLeast(0));
-  command.add_option("--length-norm", flags.lengthNorm,
-                     "none, per_symbol or gnmt(A)");
+      .add_option("--min-length", flags.minLength, "minimum number of steps")
+      ->check(atLeast(0))
+      ->type_name("N");
+  command
+      .add_option("--length-norm", flags.lengthNorm,
+                  "length normalisation: none, per_symbol or gnmt(A)")
+      ->type_name("RULE");
   command.add_flag("--scores", flags.scores,
-                   "print log p and a tab before the text");
-  command.add_flag("--sample", flags.sample, "draw instead of search");
+                   "print the log-probability and a tab before each text; with "
+                   "--nbest also the ranking score");
+  command.add_flag("--sample", flags.sample, "sample instead of searching");
   command
       .add_option("--temperature", flags.temperature,
-                  "divides the logits of a draw (1)")
-      ->check(positive());
-  command.add_option("--top-k", flags.topK, "draw among the K likeliest")
-      ->check(atLeast(1));
+                  "sampling temperature (default: 1)")
+      ->check(positive())
+      ->type_name("X");
   command
-      .add_option("--top-p", flags.topP,
-                  "draw among the likeliest that have probability P")
-      ->check(probability());
+      .add_option("--top-k", flags.topK,
+                  "sample from the K most likely symbols")
+      ->check(atLeast(1))
+      ->type_name("K");
+  command
+      .add_option(
+          "--top-p", flags.topP,
+          "sample from the most likely symbols with total probability P")
+      ->check(probability())
+      ->type_name("P");
   command
       .add_option("--seed", flags.seed,
-                  "of what is drawn, by '--sample' and of latent choices (0)")
+                  "random seed of sampling and latent choices (default: 0)")
       ->check(wholeBelow2To64())
       ->type_name("N");
 }

@@ -13,7 +13,7 @@ using namespace fovea::runtime;
 template <typename T>
 static std::vector<BestSymbols> find(const T *memory, int64_t rows,
                                      int64_t count, int64_t most) {
-  // Memory of a device is dear to get.
+  // Allocating device memory is slow.
   static thread_local SharedVector<T> logps;
   static thread_local SharedVector<int64_t> numbers;
   most = std::min(most, count);

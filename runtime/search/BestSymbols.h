@@ -1,7 +1,7 @@
 //===- BestSymbols.h - the best of many symbols, by a device ----*- C++ -*-===//
 //
-// Of log p of all symbols, which lie on a device, a search needs a few: they
-// are found there, and the others stay.
+// A search needs only a few of the log p of all symbols, which are on a device:
+// they are found there, and only they are copied.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,15 +15,15 @@
 
 namespace fovea::runtime {
 
-/// Of one row.
+/// The result for one row.
 struct BestSymbols {
   struct Symbol {
     int64_t number = 0;
     double logp = 0;
   };
-  /// By their numbers.
+  /// By symbol.
   std::vector<Symbol> symbols;
-  /// Whether others are possible, and what their log p is at most.
+  /// Whether other symbols are possible, and an upper bound of their log p.
   bool hasOthers = false;
   double limit = 0;
 };

@@ -53,7 +53,7 @@ void Distribution::load() const {
     values = numbersOf(memory, element, count);
 }
 
-/// Symbols are passed over by the block: most of them are improbable.
+/// Skips symbols by the block: most of them are improbable.
 template <typename T>
 static void eachAboveIn(const T *logps, int64_t count,
                         const std::function<double()> &bound,
@@ -61,7 +61,7 @@ static void eachAboveIn(const T *logps, int64_t count,
   constexpr int64_t block = 64;
   for (int64_t first = 0; first < count; first += block) {
     int64_t end = std::min(count, first + block);
-    // A little lower, so that rounding passes nothing over.
+    // Slightly lower, so that rounding skips nothing.
     T limit = std::nextafter(static_cast<T>(bound()),
                              -std::numeric_limits<T>::infinity());
     int some = 0;
@@ -120,16 +120,20 @@ static double softplus(double x) {
   return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
 }
 
+// A derived decoder gives log p of every value. Probabilities and logits come
+// from IR that is written by hand.
 bool Distribution::finish() {
-  if (kind == Kind::Categorical) {
-    for (double probability : parameter("probs"))
-      values.push_back(std::log(probability));
-    return memory ? count > 0 : !values.empty();
-  }
+  if (memory)
+    return count > 0;
   for (const auto &[name, numbers] : parameters)
     if (numbers.empty())
       return false;
-  if (kind == Kind::Bernoulli) {
+  if (kind == Kind::Categorical) {
+    for (double probability : parameter("probs"))
+      values.push_back(std::log(probability));
+    return !values.empty();
+  }
+  if (kind == Kind::Bernoulli && values.empty()) {
     if (!parameter("logit").empty()) {
       double x = parameter("logit")[0];
       values = {-softplus(x), -softplus(-x)};
@@ -150,9 +154,13 @@ bool Distribution::finish() {
   return true;
 }
 
-void Distribution::exclude(int64_t symbol) {
+void Distribution::keep() {
   load();
   memory = nullptr;
+}
+
+void Distribution::exclude(int64_t symbol) {
+  keep();
   values[symbol] = -infinity;
 }
 
@@ -229,7 +237,7 @@ std::vector<double> Distribution::mode() const {
   return {parameter("mean")[2 * number], parameter("mean")[2 * number + 1]};
 }
 
-/// The symbol that a uniform number falls on.
+/// The symbol at a uniform number's place in the cumulative distribution.
 static size_t symbolAt(const std::vector<double> &logps, double uniform) {
   double total = 0;
   for (double logp : logps)
@@ -247,7 +255,7 @@ static size_t symbolAt(const std::vector<double> &logps, double uniform) {
   return last; // what rounding left over
 }
 
-/// log p at a temperature of the symbols that may be drawn; the others are
+/// log p of the candidate symbols at a temperature; the others are
 /// impossible.
 static std::vector<double> tempered(const std::vector<double> &logps,
                                     double temperature, int64_t topK,
@@ -262,7 +270,7 @@ static std::vector<double> tempered(const std::vector<double> &logps,
     logp -= std::log(sum);
   if (topK <= 0 && topP >= 1)
     return result;
-  // Only as many are put in order as can be kept.
+  // Sorts only as many as can be kept.
   std::vector<size_t> order(result.size());
   std::iota(order.begin(), order.end(), 0);
   auto isBefore = [&](size_t a, size_t b) {

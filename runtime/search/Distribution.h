@@ -1,6 +1,7 @@
 //===- Distribution.h - what one choice of a search can be ----------------===//
 //
-// log p of the values of one choice, where compiled code left its parameters.
+// log p of the values of one choice, from the parameters that compiled code
+// computed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +17,8 @@
 namespace fovea::runtime {
 
 /// The log of the mean of probabilities, given their logs. From the largest on:
-/// nothing overflows, and the mean of equals is exact. What is no number, or
-/// beyond all, stays so.
+/// nothing overflows, and the mean of equals is exact. NaNs and infinities
+/// stay.
 double logMean(const std::vector<double> &logps);
 
 class Distribution {
@@ -26,12 +27,15 @@ public:
 
   explicit Distribution(Kind kind = Kind::Categorical) : kind(kind) {}
 
-  /// A parameter of the distribution, with the numbers of this choice. Of
+  /// A parameter of the distribution, with this choice's numbers. Of
   /// `logp`, log p of each symbol, the memory stays where it is while it is
-  /// asked about.
+  /// asked about, or until `keep`.
   void add(const std::string &name, const std::byte *memory,
            Program::Element element, int64_t count);
-  /// After all parameters. False: there is nothing to choose from.
+  /// Copies log p out of its memory.
+  void keep();
+  /// Call after all parameters. Returns false if there is nothing to choose
+  /// from.
   bool finish();
   /// The mean of the probabilities of discrete choices among the same symbols.
   static Distribution meanOf(const std::vector<Distribution> &all);
@@ -39,10 +43,10 @@ public:
   bool isDiscrete() const {
     return kind == Kind::Categorical || kind == Kind::Bernoulli;
   }
-  /// How many numbers a value is.
+  /// How many numbers one value has.
   int64_t valueSize() const { return parameter("correlation").empty() ? 1 : 2; }
-  /// log p of each symbol of a discrete choice, or the logarithms of the
-  /// weights of a mixture.
+  /// log p of each symbol of a discrete choice, or the log weights of a
+  /// mixture.
   const std::vector<double> &logps() const {
     load();
     return values;
@@ -52,17 +56,18 @@ public:
   void eachAbove(const std::function<double()> &bound,
                  const std::function<void(int64_t, double)> &use) const;
   void exclude(int64_t symbol);
-  /// Whether any symbol is possible.
+  /// Returns whether any symbol is possible.
   bool isPossible() const;
-  /// Whether log p of any symbol is not a number.
+  /// Returns whether log p of any symbol is NaN.
   bool hasNoNumber() const;
 
-  /// log p, or the log of the density; not a number: no such value.
+  /// log p, or the log of the density; NaN if there is no such value.
   double logp(const std::vector<double> &value) const;
   /// The most probable value: the lowest symbol among equals, the mean, the
   /// middle of an interval, the mean of the most probable component.
   std::vector<double> mode() const;
-  /// A value drawn with three uniform numbers. Of symbols the probable ones:
+  /// A value sampled with three uniform numbers. For symbols, among the
+  /// candidates:
   /// `topK` (0: all), and the fewest that have the probability `topP`.
   std::vector<double> draw(const std::array<double, 3> &uniform,
                            double temperature, int64_t topK, double topP) const;
@@ -76,7 +81,7 @@ private:
 
   Kind kind;
   std::vector<std::pair<std::string, std::vector<double>>> parameters;
-  /// Where log p of each symbol lies, while `values` does not have it.
+  /// The address of the symbols' log p, while `values` does not contain them.
   const std::byte *memory = nullptr;
   Program::Element element = Program::Element::F64;
   int64_t count = 0;

@@ -46,7 +46,7 @@ Search::~Search() = default;
 
 Status Search::hasNoPrefix(const std::string &name) {
   return Status::error(fmt::format(
-      "'{}' is not generated symbol by symbol, so that it has no prefix",
+      "'{}' is not generated symbol by symbol, so it cannot have a prefix",
       name));
 }
 
@@ -99,7 +99,7 @@ Status Search::decode(const Batch &examples, const SearchOptions &options,
                        : decodeChain(examples, options, results);
 }
 
-/// Whether a search, or a loop inside its steps, begins at the end.
+/// Returns whether a search, or a loop inside its steps, runs backward.
 bool Search::runsBackwards() const {
   return decoder.reverse ||
          std::any_of(decoder.loops.begin(), decoder.loops.end(),
@@ -110,7 +110,7 @@ Status Search::decodeOne(const Batch &examples,
                          const std::vector<SearchStart> &starts,
                          const SearchOptions &options,
                          std::vector<std::vector<Generated>> &results) {
-  // Places count from the end of each example: they cannot step together.
+  // Places counted from the end of each example cannot advance together.
   if (runsBackwards() && examples.size() > 1) {
     results.clear();
     for (size_t i = 0; i < examples.size(); ++i) {
@@ -134,7 +134,7 @@ Status Search::decodeOne(const Batch &examples,
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// The end of a step: what is over is finished, the others move on.
+/// The end of a step: moves finished hypotheses, and advances the others.
 Status SearchRun::endStep() {
   std::vector<Hypothesis> going;
   bool keepsStates = needsStates();
@@ -227,14 +227,14 @@ Status SearchRun::checkEnsemble() const {
   return Status::success();
 }
 
-/// Each name has to be one that is generated symbol by symbol.
+/// Each name must be generated symbol by symbol.
 Status SearchRun::checkPrefixes() const {
   for (size_t example = 0; example < examples.size(); ++example)
     for (const auto &[name, values] : examples[example]->prefix) {
       auto choice = std::find_if(
           decoder.choices.begin(), decoder.choices.end(),
           [&](const Decoder::Choice &own) { return own.name == name; });
-      // A name of several choices has several values in a step.
+      // A name with several choices has several values per step.
       bool isOne = std::count_if(decoder.choices.begin(), decoder.choices.end(),
                                  [&](const Decoder::Choice &own) {
                                    return own.name == name;
@@ -289,7 +289,7 @@ Status SearchRun::begin() {
       group.example = example;
       SearchStart start = startOf(example);
       group.draw = start.draw + draw;
-      // Nothing is generated where the length is known to be 0.
+      // Nothing is generated if the length is known to be 0.
       if (decoder.known && lengthAt(decoder.extent, example) == 0) {
         Finished &finished = group.finished.emplace_back();
         finished.logp = start.logp;
@@ -336,7 +336,7 @@ Status SearchRun::run(std::vector<std::vector<Generated>> &results) {
       return Status::error(
           fmt::format("no value of '{}' is allowed, or possible",
                       decoder.choices.front().name));
-    // Of equals the one that finished first is first.
+    // Among equals the one that finished first comes first.
     std::vector<std::tuple<bool, double, size_t>> order;
     for (size_t i = 0; i < group.finished.size(); ++i)
       order.push_back({group.finished[i].cut, -group.finished[i].score, i});

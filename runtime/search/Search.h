@@ -1,8 +1,8 @@
 //===- Search.h - generates by compiled code ------------------------------===//
 //
-// Greedy search, beams and draws over the programs of a decoder. All examples
-// of a batch are at the same step; what is finished takes no part any more.
-// What comes of an example does not depend on its batch.
+// Greedy search, beam search and sampling over the programs of a decoder. All
+// examples of a batch are at the same step; finished hypotheses drop out. The
+// result of an example does not depend on its batch.
 //
 // The beam: at each choice the best `beam - finished` continuations of the live
 // hypotheses of an example are kept, ranked by their log p (or by the mark
@@ -12,9 +12,9 @@
 // by their log p after length normalisation; those that were cut at `longest`
 // come last.
 //
-// Several models of one spec make an ensemble: each has parameters and states
-// of its own, and what is chosen from is the mean of their probabilities. Marks
-// have to agree, but for "score", whose mean counts; what is shown is of the
+// Several models of one spec form an ensemble: each has its own parameters
+// and states, and choices use the mean of their probabilities. Marks must
+// agree, except "score", whose mean counts; shown equations are those of the
 // first.
 //
 //===----------------------------------------------------------------------===//
@@ -30,9 +30,9 @@
 
 namespace fovea::runtime {
 
-/// What one hypothesis gives.
+/// The result of one hypothesis.
 struct Generated {
-  /// The outputs of the decoder: the generated names and what is shown.
+  /// The outputs of the decoder: the generated names and the shown equations.
   std::map<std::string, DataValues> outputs;
   double logp = 0;
   double score = 0;             // what it is ranked by
@@ -42,7 +42,7 @@ struct Generated {
   bool hasEnd = false;          // whether a symbol that ends it stands last
 };
 
-/// Where a search goes on from others.
+/// The starting point for a search that continues others.
 struct SearchStart {
   uint64_t draw = 0; // the number of the draw
   int64_t numChoices = 0, steps = 0;
@@ -58,12 +58,12 @@ public:
          std::vector<OwnedMemory> parameters, void *pool);
   ~Search();
 
-  /// The best hypotheses of each example, best first; or its draws, in order.
+  /// The best hypotheses of each example, best first; or its samples, in order.
   Status decode(const Batch &examples, const SearchOptions &options,
                 std::vector<std::vector<Generated>> &results);
 
-  /// The two halves of it, for measurements: `encode` lays out a batch and
-  /// computes what stands before the search.
+  /// Its two halves, for measurements: `encode` lays out a batch and computes
+  /// everything before the search.
   Status encode(const Batch &examples, uint64_t draws = 0);
   Status generate(const Batch &examples, const SearchOptions &options,
                   std::vector<std::vector<Generated>> &results);
@@ -76,7 +76,7 @@ private:
   friend struct MemberRows;
   friend class SearchSteps;
 
-  /// A model, and what its programs keep.
+  /// A model, and the memory of its programs.
   struct Member {
     Member(const Program &encode, OwnedMemory memory)
         : parameters(std::move(memory)), encoded(encode) {}
@@ -84,7 +84,7 @@ private:
     OwnedMemory parameters;
     Workspace encoded;
     bool isPrepared = false;
-    /// One per segment; null where there is nothing to compute.
+    /// One per segment; null if there is nothing to compute.
     std::vector<std::unique_ptr<StepMemory>> segments;
   };
   Status encode(Member &member, const Batch &examples, uint64_t draws);
@@ -104,7 +104,7 @@ private:
   void *pool;
   std::vector<std::unique_ptr<Member>> members;
   std::string openLength;
-  /// The searches after this one, and the lengths that earlier ones found.
+  /// The following searches, and the lengths that earlier ones found.
   std::deque<Decoder> laterDecoders;
   std::vector<std::unique_ptr<Search>> later;
   std::vector<std::string> foundLengths;

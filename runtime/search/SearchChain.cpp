@@ -1,8 +1,8 @@
 //===- SearchChain.cpp - one search after another -------------------------===//
 //
-// What a search gives is data of the next one. The first search passes on as
-// many hypotheses as are wanted, every other one its best; what is chosen once,
-// beside a search, is what is most probable.
+// The results of a search are data of the next one. The first search passes on
+// as many hypotheses as requested, every other one its best; choices outside a
+// search take the most probable value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,7 @@ Status Search::checkChain(const Batch &examples) {
   return Status::success();
 }
 
-/// What a path gets from one search.
+/// The results of one search for a path.
 static void goOn(Path &path, const Decoder &decoder, Generated generated) {
   Generated &sum = path.result;
   sum.logp = generated.logp;
@@ -79,7 +79,7 @@ Status Search::decodeChain(const Batch &examples, const SearchOptions &options,
   std::vector<Path> paths;
   for (size_t example = 0; example < examples.size(); ++example)
     paths.push_back({example, *examples[example], {}, {}});
-  // The search that as many hypotheses are asked of as are wanted.
+  // The search that returns the requested number of hypotheses.
   std::vector<Search *> all = chain();
   size_t listed = 0;
   while (listed + 1 < all.size() && !all[listed]->decoder.isSearch)

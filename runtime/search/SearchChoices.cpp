@@ -1,7 +1,7 @@
 //===- SearchChoices.cpp - continuations of hypotheses --------------------===//
 //
-// Finds the best continuations at a choice, or draws one, and runs what the
-// marks want to know of them.
+// Finds the best continuations at a choice, or samples one, and runs the
+// programs of the marks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,9 +18,9 @@ using namespace fovea::runtime;
 using Mark = Decoder::Mark;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
-/// Of the random numbers that draw symbols; no op has this ordinal.
+/// The ordinal of the random numbers for symbols; no op has it.
 static constexpr uint32_t drawOrdinal = 0xFFFFFFFF;
-/// How many hypotheses are run at once to be ranked by a mark.
+/// How many hypotheses run at once to be ranked by a mark.
 static constexpr size_t rankedAtOnce = 256;
 
 //===----------------------------------------------------------------------===//
@@ -46,7 +46,7 @@ Status SearchRun::isNoNumber(int choice) const {
                                    decoder.choices[choice].name));
 }
 
-/// What finished hypotheses are ranked by.
+/// The ranking score of finished hypotheses.
 double SearchRun::scoreOf(double logp, int64_t steps,
                           const std::optional<double> &score) const {
   if (score)
@@ -63,7 +63,7 @@ double SearchRun::scoreOf(double logp, int64_t steps,
   return logp;
 }
 
-/// What the members choose from, together.
+/// The combined distribution of the members.
 Status SearchRun::distributionOf(int number, int64_t element,
                                  const Hypothesis &from,
                                  Distribution &distribution) {
@@ -105,6 +105,7 @@ Status SearchRun::distributionOf(const MemberRows &own, int number,
     distribution.add(parameter.name,
                      memory.data() + element * count * sizeOf(kind), kind,
                      count);
+    distribution.keep();
   }
   if (!distribution.finish())
     return Status::error(
@@ -133,7 +134,7 @@ Status SearchRun::forcedLogp(int number, double value,
   return std::isnan(logp) ? isNoNumber(number) : Status::success();
 }
 
-/// The value that one path takes: a forced one, a draw, or the most probable.
+/// The value of a single path: a forced one, a sample, or the most probable.
 Status SearchRun::pick(int number, size_t parent,
                        const Distribution &distribution, Candidate &candidate) {
   const Hypothesis &from = live[parent];
@@ -180,7 +181,7 @@ Status SearchRun::findCandidates(int number, int64_t element,
   const Decoder::Choice &choice = decoder.choices[number];
   bool byScore = hasMark(Mark::Score);
   candidates.clear();
-  // The worst of the heap stands first.
+  // The heap's worst candidate is first.
   double bound = -infinity;
   for (size_t parent : group) {
     const Hypothesis &from = live[parent];
@@ -218,7 +219,7 @@ Status SearchRun::findCandidates(int number, int64_t element,
                       : -1;
     bool isRanked = byScore && from.score;
     bool isNumber = true;
-    // With room for rounding: what is passed over is certainly no better.
+    // With a margin for rounding: skipped candidates are certainly no better.
     auto least = [&] {
       bool isFull = candidates.size() == most && !isRanked;
       return isFull ? bound - from.logp - 1e-12 * (1 + std::abs(bound))
@@ -227,7 +228,7 @@ Status SearchRun::findCandidates(int number, int64_t element,
     auto consider = [&](int64_t symbol, double logp) {
       double rank = isRanked ? *from.score : from.logp + logp;
       isNumber &= !std::isnan(logp);
-      // What is impossible is no candidate.
+      // Impossible values are not candidates.
       if (!(logp > -infinity) || symbol == end ||
           (candidates.size() == most && rank <= bound))
         return;
@@ -240,7 +241,7 @@ Status SearchRun::findCandidates(int number, int64_t element,
       if (candidates.size() == most)
         bound = candidates.front().rank;
     };
-    // What a device found is all that counts if others are certainly worse.
+    // The device's results suffice if all others are certainly worse.
     const BestSymbols *found = isRanked ? nullptr : bestOf(number, from);
     if (found) {
       auto before = std::pair(candidates, bound);
@@ -279,7 +280,7 @@ Hypothesis SearchRun::follow(const Candidate &candidate, int number) {
   return next;
 }
 
-/// What is past a nested row has a place among the values of a choice, too.
+/// Places past a nested row exist among the values of a choice, too.
 void SearchRun::fill(Hypothesis &hypothesis, int number) const {
   const Decoder::Choice &choice = decoder.choices[number];
   hypothesis.chosen.resize(decoder.choices.size());
@@ -349,7 +350,7 @@ std::vector<std::vector<size_t>> SearchRun::byGroup() const {
   return result;
 }
 
-/// All continuations are run to be ranked by the mark "score".
+/// Runs all continuations to rank them by the mark "score".
 Status SearchRun::rankAll(int number, std::vector<Hypothesis> &next) {
   int after = decoder.segmentBefore(number) + 1;
   for (const std::vector<size_t> &group : byGroup()) {
@@ -396,8 +397,9 @@ Status SearchRun::rankAll(int number, std::vector<Hypothesis> &next) {
   return stage(after, next, rejected);
 }
 
-/// Takes the last element of a choice and runs what follows, up to the next
-/// choice. What the mark "valid" forbids is replaced by what comes next.
+/// Takes the last element of a choice and runs the following segment, up to the
+/// next choice. Values that the mark "valid" forbids are replaced by the next
+/// best.
 Status SearchRun::takeLast(int number) {
   std::vector<Hypothesis> next;
   if (hasMark(Mark::Score) && !followsOnePath()) {
@@ -422,7 +424,7 @@ Status SearchRun::takeLast(int number) {
   bool isFirst = true, hasRejected = false;
   findBestOnDevice(number);
   while (true) {
-    // As many as there is still room for, of every group at once.
+    // As many as still fit, for every group at once.
     std::vector<Hypothesis> made;
     for (size_t group = 0; group < groups.size(); ++group) {
       Progress &own = progress[group];
@@ -515,7 +517,7 @@ Status SearchRun::takeLast(int number) {
   for (Progress &own : progress)
     for (Hypothesis &hypothesis : own.taken)
       next.push_back(std::move(hypothesis));
-  // Where something was forbidden, rows are not where they were run.
+  // After a forbidden value, rows are not where they ran.
   if (hasRejected)
     if (Status status = runSegment(after, next, /*keepsParents=*/false);
         status.failed())
@@ -524,7 +526,7 @@ Status SearchRun::takeLast(int number) {
   return Status::success();
 }
 
-/// Takes an element of a choice that others follow.
+/// Takes an element of a choice with further elements.
 Status SearchRun::takeElement(int number, int64_t element,
                               const std::vector<size_t> &group,
                               std::vector<Hypothesis> &next) {

@@ -22,8 +22,8 @@ void SearchRun::findLengths() {
   }
 }
 
-/// A number, or a length of the example: of the steps so far where the search
-/// finds it.
+/// A number, or a length of the example: the steps so far if the search finds
+/// it.
 int64_t SearchRun::lengthAt(int64_t extent, int64_t example) const {
   if (extent >= 0)
     return extent;
@@ -41,14 +41,14 @@ int64_t SearchRun::countOf(const std::vector<int64_t> &shape,
   return count;
 }
 
-/// The number of a step, as a loop over the example counts: from its end where
-/// the search runs backwards.
+/// The number of a step in the loop's count: from its end if the search runs
+/// backward.
 int64_t SearchRun::indexOf(int64_t at, int64_t example) const {
   return decoder.reverse ? lengthAt(decoder.extent, example) - 1 - at : at;
 }
 
-/// The same as `lengthAt`, but of a nested length what it is at a place `at` of
-/// the length around it.
+/// The same as `lengthAt`, but for a nested length its value at place `at` of
+/// the outer length.
 int64_t SearchRun::rowLengthAt(int64_t extent, int64_t example,
                                int64_t at) const {
   const Tables::Length *length = extent < 0 ? lengths[-1 - extent] : nullptr;
@@ -57,7 +57,8 @@ int64_t SearchRun::rowLengthAt(int64_t extent, int64_t example,
   return length->values[length->starts[example] + at];
 }
 
-/// Whether an array has an element there: past a nested length it has none.
+/// Returns whether an array has an element there: past a nested length it has
+/// none.
 bool SearchRun::isInside(const std::vector<int64_t> &shape, int64_t element,
                          int64_t example) const {
   std::vector<int64_t> at(shape.size());
@@ -69,7 +70,7 @@ bool SearchRun::isInside(const std::vector<int64_t> &shape, int64_t element,
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] >= 0)
       continue;
-    // An axis that is none of these is that of the step.
+    // Any other axis is that of the step.
     int64_t row = indexOf(step, example);
     for (size_t before = 0; before < axis; ++before)
       if (shape[before] == parents[-1 - shape[axis]])
@@ -89,7 +90,7 @@ int64_t SearchRun::lastElement(int number, int64_t example) const {
   return last;
 }
 
-/// Whether a length is nested in that of the search.
+/// Returns whether a length is nested in that of the search.
 bool SearchRun::isRowOfStep(int64_t extent) const {
   return extent < 0 && parents[-1 - extent] == decoder.extent &&
          lengths[-1 - extent] && !lengths[-1 - extent]->values.empty();

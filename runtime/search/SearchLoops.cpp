@@ -1,7 +1,7 @@
 //===- SearchLoops.cpp - loops of choices inside a step -------------------===//
 //
 // Makes the choices of a loop, place by place, for all hypotheses at once.
-// Those of another example may have fewer places: they wait.
+// Those of examples with fewer places wait.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,8 +40,8 @@ bool SearchRun::isForced(int segment, int64_t example) const {
   return false;
 }
 
-/// The states of a loop at its next place: what waits keeps its
-/// own. `begins`: at its first place.
+/// The states of a loop at its next place: waiting hypotheses keep theirs.
+/// `begins`: at its first place.
 void SearchRun::moveInner(const Decoder::Loop &loop, bool begins,
                           std::vector<Hypothesis> &waiting) {
   for (MemberRows &own : members)
@@ -63,7 +63,7 @@ void SearchRun::moveInner(const Decoder::Loop &loop, bool begins,
 }
 
 /// Makes the choices of a loop inside the step, place by place. A hypothesis
-/// whose loop is over waits for the others.
+/// whose loop has ended waits for the others.
 Status SearchRun::runLoop(const Decoder::Loop &loop) {
   std::vector<Hypothesis> waiting;
   std::vector<char> rejected;

@@ -1,6 +1,6 @@
 //===- SearchOptions.h - what a search is asked for -----------------------===//
 //
-// The options of a search, whoever makes it: compiled code or the interpreter.
+// The options of a search, in compiled code and in the interpreter.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,17 +23,17 @@ enum class Normalise {
 struct SearchOptions {
   int64_t beam = 1;
   int64_t nbest = 1; // how many hypotheses are returned, at most `beam`
-  /// The largest number of steps. Without it the mark "longest" decides, then
+  /// The maximum number of steps. Without it the mark "longest" decides, then
   /// twice the largest given length plus 50.
   std::optional<int64_t> longest;
-  /// The value that ends a sequence is not taken before so many steps.
+  /// The value that ends a sequence is not taken before this many steps.
   int64_t shortest = 0;
   Normalise normalise = Normalise::None;
   double gnmt = 0.6;
 
-  /// Draws instead of searching; `nbest` draws, each on its own. A draw depends
-  /// on this seed, on the id of the example, and on its number. Latent choices
-  /// that are drawn depend on the seed, too, whether symbols are or not.
+  /// Samples instead of searching; `nbest` independent samples. A sample
+  /// depends on this seed, on the id of the example, and on its number. Sampled
+  /// latent choices depend on the seed in any case.
   bool sample = false;
   uint64_t seed = 0;
   double temperature = 1.0;
@@ -41,10 +41,10 @@ struct SearchOptions {
   double topP = 1.0; // the smallest set of symbols with this probability
 };
 
-/// More than anyone waits for: a mistake.
+/// Larger than any sensible value: an error.
 constexpr int64_t mostHypotheses = 10'000, mostSteps = 1'000'000;
 
-/// Whether these can be searched with.
+/// Checks that the options are valid.
 Status check(const SearchOptions &options);
 
 } // namespace fovea::runtime

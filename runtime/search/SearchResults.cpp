@@ -1,6 +1,6 @@
 //===- SearchResults.cpp - what a search gives ----------------------------===//
 //
-// Stacks the rows of the steps of a hypothesis, and runs what comes after the
+// Stacks the rows of a hypothesis's steps, and runs the program after the
 // search.
 //
 //===----------------------------------------------------------------------===//
@@ -49,7 +49,7 @@ bool SearchRun::needsStates() const {
   });
 }
 
-/// The step that a hypothesis has made, for those that go on from it.
+/// The last step of a hypothesis, for its continuations.
 void SearchRun::keepStep(Hypothesis &hypothesis) {
   Node node;
   node.parent = hypothesis.node;
@@ -136,7 +136,7 @@ DataValues SearchRun::stateOf(int number, const Finished &finished,
   return result;
 }
 
-/// Runs what comes after the search for one hypothesis.
+/// Runs the program after the search for one hypothesis.
 Status SearchRun::runFinish(const Finished &finished, int64_t example,
                             Generated &result) {
   const Program &program = decoder.programs[decoder.finish];

@@ -1,8 +1,8 @@
 //===- SearchRows.cpp - values between the programs of a search -----------===//
 //
-// Finds values by their names, and moves the rows of hypotheses that go on:
-// what is replaced in each step is gathered, what grows stays in the buffer of
-// its hypothesis and is copied only where two go on from one.
+// Finds values by name, and moves the rows of continued hypotheses: replaced
+// state is gathered in each step; growing state stays in its hypothesis's
+// buffer and is copied only if two hypotheses continue one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -168,7 +168,7 @@ std::vector<std::byte> SearchRun::read(const MemberRows &own,
   return std::vector<std::byte>(memory, memory + bytes);
 }
 
-/// Where the row of a value lies, if it lies anywhere.
+/// The address of a value's row, if it has one.
 const std::byte *SearchRun::placeOf(const MemberRows &own,
                                     const ValueSource &source,
                                     const Hypothesis &from,
@@ -187,7 +187,7 @@ const std::byte *SearchRun::placeOf(const MemberRows &own,
   return own.states[source.index].row(from.state);
 }
 
-/// Adds the rows of a value after those that are there.
+/// Appends the rows of a value.
 void SearchRun::addRows(const MemberRows &own, const ValueSource &source,
                         const std::vector<Hypothesis> &from,
                         GatheredRows &rows) const {
@@ -207,7 +207,7 @@ void GatheredRows::copyTo(RowArray &to, int64_t elementBytes) {
   to.starts.assign(1, 0);
   for (const RowCopy &row : copies)
     to.starts.push_back(to.starts.back() + row.bytes / elementBytes);
-  // It does not shrink: a device has what is in it.
+  // It does not shrink: a device has its content.
   size_t bytes = to.starts.back() * elementBytes;
   if (to.bytes.size() < bytes)
     to.bytes.resize(bytes);
@@ -225,8 +225,8 @@ void SearchRun::gather(const MemberRows &own, const ValueSource &source,
   rows.copyTo(to, elementBytes);
 }
 
-/// Has a device find the best symbols of all hypotheses, one more than there is
-/// room for, besides one that may not be taken.
+/// Makes a device find the best symbols of all hypotheses, one more than there
+/// is room for, besides one that may be forbidden.
 void SearchRun::findBestOnDevice(int number) {
   best.clear();
   const Decoder::Choice &choice = decoder.choices[number];
@@ -256,7 +256,7 @@ void SearchRun::findBestOnDevice(int number) {
   best = findBest(at(0), source.array->element, rows, count, room + 2);
 }
 
-/// What a device found; null: nothing.
+/// The device's results, or null.
 const BestSymbols *SearchRun::bestOf(int number, const Hypothesis &from) const {
   if (best.empty())
     return nullptr;
@@ -274,8 +274,8 @@ bool SearchRun::hasGrowing() const {
       [](const State &state) { return state.written != State::replaced; });
 }
 
-/// How many elements a step of a growing state has; of one whose length is
-/// known, all of it.
+/// The elements per step of a growing state; all of them if its length is
+/// known.
 int64_t SearchRun::placesOf(size_t number, int64_t example) const {
   const State &state = decoder.states[number];
   if (decoder.known)
@@ -286,7 +286,7 @@ int64_t SearchRun::placesOf(size_t number, int64_t example) const {
   return count;
 }
 
-/// Room for so many steps in so many buffers; what they hold stays.
+/// Reserves so many steps in so many buffers, and keeps the content.
 void SearchRun::makeRoom(int64_t wantedSteps, int64_t wantedBuffers) {
   if (decoder.known)
     wantedSteps = 1;
@@ -322,8 +322,9 @@ void SearchRun::makeRoom(int64_t wantedSteps, int64_t wantedBuffers) {
 }
 
 /// Gives each hypothesis a buffer that neither another one nor one of `others`
-/// has, with what its own held.
-void SearchRun::ownBuffers(std::vector<Hypothesis> &hypotheses,
+/// uses, and copies the rows of its former buffer. The segments before
+/// `segment` have already written their rows of this step.
+void SearchRun::ownBuffers(int segment, std::vector<Hypothesis> &hypotheses,
                            const std::vector<Hypothesis> &others) {
   std::vector<char> isUsed(numBuffers), isTaken(numBuffers);
   std::vector<RowCopy> rows;
@@ -355,8 +356,9 @@ void SearchRun::ownBuffers(std::vector<Hypothesis> &hypotheses,
         continue;
       int64_t size = sizeOf(state.element);
       int64_t stride = bufferSteps * mostPlaces[number] * size;
-      int64_t bytes = placesOf(number, hypothesis.example) * size *
-                      (decoder.known ? 1 : step);
+      bool isWritten = state.written >= 0 && state.written < segment;
+      int64_t steps = decoder.known ? 1 : step + isWritten;
+      int64_t bytes = placesOf(number, hypothesis.example) * size * steps;
       for (MemberRows &own : members)
         rows.push_back({own.buffers[number].data() + next * stride,
                         own.buffers[number].data() + from * stride, bytes});
@@ -411,8 +413,8 @@ void SearchRun::beginStates() {
     }
 }
 
-/// Gives the rows of a state that changes its length their places of the next
-/// step; the new ones are 0.
+/// Moves the rows of a state with variable length to their places in the next
+/// step; new ones are 0.
 void SearchRun::lengthen(const State &state,
                          const std::vector<Hypothesis> &from,
                          RowArray &rows) const {
@@ -449,7 +451,7 @@ void SearchRun::lengthen(const State &state,
   rows = std::move(longer);
 }
 
-/// The states after the step; `from` go on, in this order.
+/// The states after the step; the hypotheses `from` continue, in this order.
 void SearchRun::moveStates(const std::vector<Hypothesis> &from) {
   bool writes = false;
   for (size_t number = 0; number < decoder.states.size(); ++number) {
@@ -470,7 +472,7 @@ void SearchRun::moveStates(const std::vector<Hypothesis> &from) {
   live = from;
   if (writes) {
     makeRoom(step + 1, numBuffers);
-    ownBuffers(live, {});
+    ownBuffers(decoder.segments.size(), live, {});
   }
   for (size_t number = 0; writes && number < decoder.states.size(); ++number) {
     const State &state = decoder.states[number];
@@ -497,8 +499,8 @@ void SearchRun::moveStates(const std::vector<Hypothesis> &from) {
 // Programs
 //===----------------------------------------------------------------------===//
 
-/// Runs a segment over hypotheses. `keepsParents`: those that are alive go on
-/// from where they are, too, and keep their buffers.
+/// Runs a segment over hypotheses. `keepsParents`: the live ones also continue
+/// from their present state, and keep their buffers.
 Status SearchRun::runSegment(int number, std::vector<Hypothesis> &hypotheses,
                              bool keepsParents) {
   if (hypotheses.empty())
@@ -514,7 +516,8 @@ Status SearchRun::runSegment(int number, std::vector<Hypothesis> &hypotheses,
                   [&](const State &state) { return state.written == number; });
   if (writes) {
     makeRoom(step + 1, numBuffers);
-    ownBuffers(hypotheses, keepsParents ? live : std::vector<Hypothesis>());
+    ownBuffers(number, hypotheses,
+               keepsParents ? live : std::vector<Hypothesis>());
   }
   StepRows rows;
   bool isInOrder = decoder.states.empty() || hypotheses.size() == live.size();
@@ -532,7 +535,7 @@ Status SearchRun::runSegment(int number, std::vector<Hypothesis> &hypotheses,
   return Status::success();
 }
 
-/// The same for one member. `isInOrder`: states lie as they are read.
+/// The same for one member. `isInOrder`: states are in reading order.
 Status SearchRun::runSegment(MemberRows &own, int number, const StepRows &rows,
                              const std::vector<Hypothesis> &hypotheses,
                              bool isInOrder) {

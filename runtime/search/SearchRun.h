@@ -1,9 +1,9 @@
 //===- SearchRun.h - one search over one batch ----------------------------===//
 //
 // Private to the search. Search.cpp makes the steps, SearchLoops.cpp the loops
-// inside them, SearchChoices.cpp takes the choices, SearchRows.cpp moves values
-// between programs, SearchLengths.cpp says how long they are, and
-// SearchResults.cpp puts results together.
+// inside them, and SearchChoices.cpp the choices. SearchRows.cpp moves values
+// between programs, SearchLengths.cpp computes lengths, and SearchResults.cpp
+// assembles results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,12 +29,12 @@ struct Hypothesis {
   int64_t inner = 0;                  // the same of those of a loop inside
   int buffer = -1;                    // of what grows
   std::vector<int64_t> rows;          // by segment, once that has run
-  // Of the present step:
+  // For the current step:
   std::vector<std::vector<double>> chosen; // by choice
   std::vector<double> logps;
 };
 
-/// A step of a hypothesis; hypotheses share their past.
+/// A step of a hypothesis; hypotheses share their history.
 struct Node {
   int64_t parent = -1;
   std::vector<double> logps;
@@ -49,14 +49,14 @@ struct Finished {
   std::vector<std::vector<std::byte>> states; // after the last step
 };
 
-/// What competes with itself: an example, or one draw of it.
+/// A set of competing hypotheses: an example, or one sample of it.
 struct Group {
   int64_t example = 0;
   uint64_t draw = 0;
   std::vector<Finished> finished;
 };
 
-/// A way to go on.
+/// A possible continuation.
 struct Candidate {
   size_t parent = 0; // in the live hypotheses
   std::vector<double> value;
@@ -79,15 +79,15 @@ struct ValueSource {
   const Program::Array *array = nullptr;
 };
 
-/// What the hypotheses have of one member: rows of all members stand at the
-/// same places.
+/// One member's values for the hypotheses: rows of all members have the same
+/// positions.
 struct MemberRows {
   explicit MemberRows(Search::Member &member) : member(member) {}
 
   Search::Member &member;
   std::vector<RowArray> states, nextStates;
   std::vector<RowArray> inner, nextInner;
-  /// What segments read that is gathered for them.
+  /// The gathered inputs of segments.
   std::map<std::string, RowArray> gathered;
   std::vector<SharedVector<std::byte>> buffers; // by state
 };
@@ -132,7 +132,7 @@ private:
   }
   Status checkEnsemble() const;
   Status checkPrefixes() const;
-  /// The value that a choice has to take here; null: any.
+  /// The forced value of a choice here; null: none.
   const double *forcedAt(int number, int64_t example) const;
   Status forcedLogp(int number, double value, const Distribution &distribution,
                     double &logp) const;
@@ -144,7 +144,7 @@ private:
   Status endStep();
   double scoreOf(double logp, int64_t steps,
                  const std::optional<double> &score) const;
-  /// Real numbers that are chosen once are what is most probable.
+  /// Real-valued single choices take the most probable value.
   bool followsOnePath() const {
     return options.sample || (!decoder.isSearch && !isListable());
   }
@@ -172,8 +172,8 @@ private:
   /// of the loop around it.
   int64_t numMade(int number, int64_t example, int64_t steps,
                   int64_t places) const;
-  /// Whether a choice before a segment had to take its value in this step; in
-  /// a loop, the one just before it.
+  /// Whether a choice before a segment was forced in this step; in a loop, the
+  /// one just before it.
   bool isForced(int segment, int64_t example) const;
 
   //===--- SearchLengths.cpp ----------------------------------------------===//
@@ -215,10 +215,10 @@ private:
               RowArray &to) const;
   void addRows(const MemberRows &own, const ValueSource &source,
                const std::vector<Hypothesis> &from, GatheredRows &rows) const;
-  // Buffers of what grows.
+  // Buffers of growing state.
   int64_t placesOf(size_t state, int64_t example) const;
   void makeRoom(int64_t steps, int64_t buffers);
-  void ownBuffers(std::vector<Hypothesis> &hypotheses,
+  void ownBuffers(int segment, std::vector<Hypothesis> &hypotheses,
                   const std::vector<Hypothesis> &others);
   bool hasGrowing() const;
 
@@ -232,7 +232,7 @@ private:
   bool needsStates() const;
 
   Search &search;
-  /// By example; none: each begins here.
+  /// By example; empty: each begins here.
   std::vector<SearchStart> starts;
   const Decoder &decoder;
   const Workspace &encoded;
@@ -240,7 +240,7 @@ private:
   const SearchOptions &options;
   int64_t width = 1;
   int64_t step = 0;
-  /// Of a loop inside the step: how many places are done, and its index.
+  /// For a loop inside the step: the number of finished places, and its index.
   int64_t place = 0, inside = 0;
   std::vector<Group> groups;
   std::vector<Hypothesis> live;
@@ -251,7 +251,7 @@ private:
   std::vector<int64_t> parents; // the extents that nested ones vary along
   int openLength = -1;
   std::map<std::string, ValueSource> sources;
-  /// Of the choice at hand, by the rows of its segment, where a device found
+  /// For the current choice, by the rows of its segment, if a device found
   /// them.
   std::vector<BestSymbols> best;
   std::vector<MemberRows> members;

@@ -1,7 +1,7 @@
 //===- SearchSteps.h - a search that the caller makes ---------------------===//
 //
-// Gives log p of every symbol, and takes from the caller which symbols follow
-// which rows: a search, or a draw, of one's own.
+// Returns log p of every symbol, and takes from the caller which symbols follow
+// which rows: for custom searches or sampling.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@ class SearchRun;
 
 class SearchSteps {
 public:
-  /// How many symbols there are, where a step makes one choice among a fixed
-  /// number of them; otherwise 0, and there are no such steps.
+  /// The number of symbols, if a step makes one choice among a fixed number of
+  /// them; otherwise 0, and there are no such steps.
   static int64_t numSymbols(const Decoder &decoder);
 
   /// `search` outlives the steps, and is not used otherwise meanwhile.
@@ -26,10 +26,10 @@ public:
 
   /// Encodes a batch: a row for each example. `logps` is [rows][symbols].
   Status begin(std::vector<Example> examples, double *logps);
-  /// Row i goes on from row `parents[i]` with `symbols[i]`.
+  /// Row i continues row `parents[i]` with `symbols[i]`.
   Status step(const std::vector<int64_t> &parents,
               const std::vector<int64_t> &symbols, double *logps);
-  /// How many rows there are now.
+  /// The current number of rows.
   int64_t numRows() const;
 
 private:

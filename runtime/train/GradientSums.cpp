@@ -80,7 +80,7 @@ template <typename T> void GradientSums<T>::add() {
   if (team.isAlone())
     return;
   waitForDevice();
-  // What nothing can be added to here is on its way.
+  // Sends nodes that nothing here can be added to.
   const auto &own = plan[team.rank()];
   while (sent < std::min(own.size(), nodes.size()) &&
          nodes[sent].from == own[sent].from && nodes[sent].to == own[sent].to)
@@ -95,8 +95,8 @@ template <typename T> Parts GradientSums<T>::inLines(Parts ofValues) const {
   return ofValues;
 }
 
-/// The next node of this process, or null for none, to the owners of its
-/// chunks; and those of the others in this one's chunk.
+/// Sends the next node of this process, or null for none, to the owners of its
+/// chunks, and receives the other processes' nodes of this chunk.
 template <typename T> void GradientSums<T>::sendNext(const T *values) {
   Parts out = parts, in;
   if (!values)
@@ -134,7 +134,7 @@ template <typename T> void GradientSums<T>::send() {
     if (sent < nodes.size())
       values = nodes[sent].values.get();
     else if (sent < own.size()) {
-      // The update failed: nobody reads what has to arrive.
+      // The update failed: drain the messages unread.
       if (!nothing)
         nothing = take();
       values = nothing.get();
@@ -163,7 +163,7 @@ template <typename T> void GradientSums<T>::finish(OwnArray<T> &sums) {
   finishExchanges();
   freeNodes();
   sums = take();
-  // Round by round they arrived; in the order of their numbers they are added.
+  // They arrived round by round; they are added in the order of their numbers.
   int64_t own = parts.counts[team.rank()];
   std::vector<std::vector<T *>> places(plan.size());
   T *place = received.get();

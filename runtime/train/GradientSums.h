@@ -1,10 +1,10 @@
 //===- GradientSums.h - gradients of micro-batches, added -----------------===//
 //
-// The gradients of the micro-batches of an update are added by a SumTree,
-// whoever computes them. Each process makes the nodes of its own numbers; what
-// they are in the chunk of another is sent there as soon as a node is done,
-// while the next micro-batch is computed, and added there in the order of the
-// tree. So each process ends with the sum of its chunk.
+// Adds the gradients of an update's micro-batches in a SumTree, whichever
+// process computes them. Each process computes the nodes of its own numbers. It
+// sends the parts in another process's chunk as soon as a node is done, while
+// the next micro-batch runs. The owner adds them in tree order, so each process
+// ends with the sum of its chunk.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ template <typename T> struct FreeArray {
 };
 template <typename T> using OwnArray = std::unique_ptr<T[], FreeArray<T>>;
 
-/// Zeros; there is memory for one cache line at least.
+/// Zeros; has memory for at least one cache line.
 template <typename T> OwnArray<T> allocateArray(int64_t count);
 
 template <typename T> class GradientSums {
@@ -39,21 +39,21 @@ public:
   GradientSums(Team &team, int64_t total, int64_t grain, FoveaPool *pool);
 
   /// Begins an update of `count` micro-batches, of which this process computes
-  /// its share. The memory of the last sums, `sums`, is used again: where there
-  /// is one process, for these sums.
+  /// its share. Reuses the memory of the last sums, `sums`; with one process,
+  /// for these sums.
   void begin(int64_t count, OwnArray<T> &sums);
-  /// Zeros, for the gradients of the next micro-batch of the share, which are
-  /// there when `add` is called.
+  /// Returns zeros for the gradients of the next micro-batch of the share,
+  /// complete when `add` is called.
   T *next();
   void add();
-  /// After the share, or where it ends early, as it then does for all
-  /// processes: sends what has not been sent.
+  /// Sends everything pending, after the share or when it ends early, as it
+  /// then does for all processes.
   void send();
-  /// The sums of this process's chunk at their place in `sums`, of which the
-  /// rest is anything. Of no micro-batches they are zeros.
+  /// Returns the sums of this process's chunk at its position in `sums`, whose
+  /// rest is undefined. Zeros without micro-batches.
   void finish(OwnArray<T> &sums);
 
-  /// The chunks of all, in values, and in cache lines: the numbers of those
+  /// The chunks of all processes, in values and in cache lines, whose counts
   /// fit an int of MPI.
   const Parts &chunks() const { return parts; }
   Parts lines() const { return inLines(parts); }
@@ -75,11 +75,11 @@ private:
   Parts parts;
   std::vector<OwnArray<T>> unused;
 
-  // Of the present update.
+  // For the current update.
   int64_t count = 0, number = 0;
   OwnArray<T> leaf;
   std::vector<Node> nodes;
-  /// The nodes that each process makes, and how many are the most.
+  /// The nodes of each process, and their maximum.
   std::vector<std::vector<SumNode<int>>> plan;
   size_t rounds = 0, sent = 0;
   std::vector<int64_t> exchanges;

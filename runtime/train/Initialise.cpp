@@ -9,7 +9,7 @@
 
 using namespace fovea::runtime;
 
-/// Elements of one parameter: a terabyte of F64.
+/// The maximum number of elements of one parameter: a terabyte of F64.
 static constexpr int64_t mostValues = int64_t(1) << 37;
 
 namespace {
@@ -50,7 +50,8 @@ static uint64_t hashOf(const std::string &text) {
   return hash;
 }
 
-/// How many values one output of a weight sums over: all axes but the first.
+/// Returns how many values one output of a weight sums over: all axes but the
+/// first.
 static double fanIn(const InitialParameter &parameter) {
   double count = 1;
   for (size_t axis = 1; axis < parameter.shape.size(); ++axis)
@@ -76,7 +77,7 @@ static Start defaultStart(const InitialParameter &parameter,
   };
   if (parameter.role == "embedding:weight")
     return {Start::Normal, 1};
-  // A recurrent cell, bias and peepholes included, by its size.
+  // Initialises a recurrent cell by its size, including bias and peepholes.
   if (const InitialParameter *state = sibling("weight_hh"))
     return {Start::Uniform, inverseRoot(fanIn(*state))};
   if (parameter.shape.size() >= 2)
@@ -111,7 +112,7 @@ static Start startOf(const InitialParameter &parameter, const Scheme &scheme,
   return {Start::Normal, std::sqrt(2 / in)};
 }
 
-/// Reads `normal(0.1)` or `glorot`.
+/// Parses `normal(0.1)` or `glorot`.
 static Status readScheme(const std::string &text, Scheme &scheme) {
   size_t open = text.find('(');
   scheme.name = text.substr(0, open);
@@ -122,13 +123,13 @@ static Status readScheme(const std::string &text, Scheme &scheme) {
   if (!isKnown)
     return Status::error(
         "'" + scheme.name +
-        "' is no initialiser; there are uniform(a), normal(sd), glorot, "
-        "glorot_normal, he and zeros");
+        "' is not an initialiser; the initialisers are uniform(a), normal(sd), "
+        "glorot, glorot_normal, he and zeros");
   if (!takesNumber) {
     if (open == std::string::npos)
       return Status::success();
     return Status::error("the initialiser '" + scheme.name +
-                         "' takes no number");
+                         "' takes no argument");
   }
   const char *begin =
       text.c_str() + (open == std::string::npos ? text.size() : open + 1);

@@ -1,13 +1,13 @@
 //===- Initialise.h - what the parameters begin with ----------------------===//
 //
-// A number depends on the seed, the path of its parameter and its place in it,
-// and on nothing else: a spec with one more parameter begins the others as
-// before.
+// A number depends only on the seed, the path of its parameter and its
+// position in it. So adding a parameter to a spec does not change the
+// others.
 //
-// Without a scheme, as PyTorch begins its modules: weights and biases of a
-// module uniform in +-1/sqrt(f), where f is the number of values that one of
-// its outputs sums over (of a recurrent cell, its size); an embedding from the
-// standard normal; a layer norm with gain 1 and bias 0.
+// The default matches PyTorch's modules: weights and biases are uniform in
+// +-1/sqrt(f), where f is the number of values that one output sums over (for a
+// recurrent cell, its size). An embedding is standard normal; a layer norm has
+// gain 1 and bias 0.
 //
 // Schemes: `uniform(a)` in +-a and `normal(sd)` for every parameter; `glorot`
 // (Glorot and Bengio, 2010: +-sqrt(6 / (f_in + f_out))), `glorot_normal`, `he`
@@ -26,13 +26,13 @@ namespace fovea::runtime {
 struct InitialParameter {
   std::string path;
   std::vector<int64_t> shape;
-  /// The def that declares it and its name in there, `linear:weight`; `:v`
+  /// The def that declares it and its name in that def, `linear:weight`; `:v`
   /// outside of defs.
   std::string role;
 };
 
-/// Fills `file` with a tensor of `type` (F32 or F64) for each parameter. A
-/// scheme that is not listed above is an error.
+/// Fills `file` with a tensor of `type` (F32 or F64) for each parameter. An
+/// unknown scheme is an error.
 Status initialise(const std::vector<InitialParameter> &parameters,
                   const std::string &scheme, uint64_t seed, DType type,
                   TensorFile &file);

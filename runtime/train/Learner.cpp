@@ -15,7 +15,7 @@ using namespace fovea::runtime;
 
 namespace {
 
-/// A parameter and its place in the arrays.
+/// A parameter and its position in the arrays.
 struct Span {
   std::string path;
   std::vector<int64_t> shape;
@@ -72,7 +72,7 @@ private:
   }
   std::string firstNotFinite(const T *array, int64_t from = 0,
                              int64_t to = INT64_MAX) const;
-  /// Calls `work(span, first, last)` for what of each span lies in from .. to.
+  /// Calls `work(span, first, last)` for the part of each span in from .. to.
   template <typename Work>
   void forSpans(int64_t from, int64_t to, const Work &work) const;
   double normOf() const;
@@ -94,8 +94,8 @@ private:
   std::vector<Span> spans;
   int64_t total = 0;
   std::unique_ptr<GradientSums<T>> sums;
-  /// Which values this process updates: all, or where the state is divided the
-  /// chunk of which it has the state.
+  /// Returns the values that this process updates: all, or its chunk if the
+  /// state is sharded.
   int64_t from = 0, to = 0;
   Memory current, slopes, noisy;
   Memory first, second; // from .. to-1
@@ -106,13 +106,13 @@ private:
 static constexpr DType typeOf(float) { return DType::F32; }
 static constexpr DType typeOf(double) { return DType::F64; }
 
-/// Whether `path` is `name`, or a parameter below it.
+/// Returns whether `path` is `name`, or a parameter below it.
 static bool isBelow(const std::string &path, const std::string &name) {
   return name.empty() || path == name ||
          path.compare(0, name.size() + 1, name + ".") == 0;
 }
 
-/// The limit of the longest name in `limits` that `path` is below.
+/// Returns the limit of the longest name in `limits` that contains `path`.
 static double clipOf(const std::map<std::string, double> &limits,
                      const std::string &path) {
   double limit = 0;
@@ -171,12 +171,12 @@ LearnerOf<T>::LearnerOf(const TensorFile &initial, const TrainOptions &options,
 // Updates
 //===----------------------------------------------------------------------===//
 
-/// Of the noise on weights; no ordinal of a model is as large.
+/// The ordinal of weight noise; no ordinal of a model is as large.
 static constexpr uint32_t noisePurpose = 0xFFFF0003;
 
 template <typename T>
 OwnedMemory LearnerOf<T>::weightsToLearn(uint64_t seed, int64_t update) {
-  if (!noisy)
+  if (!noisy || double(update) <= options.noiseAfter)
     return weights();
   constexpr double unit = 1.0 / 4294967296.0;
   for (const Span &span : spans)
@@ -222,7 +222,7 @@ void LearnerOf<T>::addGradients(const Workspace &workspace) {
   waitForDevice();
 }
 
-/// Each process has its chunk of `array`; afterwards each has all of it.
+/// Each process has its chunk of `array`; afterwards all have all of it.
 template <typename T> void LearnerOf<T>::gatherChunks(T *array) {
   team.gather(array, sums->lines(), lineBytes);
 }
@@ -233,8 +233,8 @@ template <typename T> void LearnerOf<T>::sumGradients() {
     gatherChunks(slopes.get());
 }
 
-/// Of all gradients: the parts of the sum are added in their order, whoever
-/// has them.
+/// The norm of all gradients: partial sums are added in order, whichever
+/// process has them.
 template <typename T> double LearnerOf<T>::normOf() const {
   if (!isDivided)
     return std::sqrt(sumOfSquares(slopes.get(), total, pool));
@@ -260,7 +260,7 @@ template <typename T> double LearnerOf<T>::normOf() const {
 template <typename T> double LearnerOf<T>::learn(int64_t update) {
   double norm = normOf();
   if (!std::isfinite(norm)) {
-    // Whoever explains it looks at all of them.
+    // The explanation examines all of them.
     if (isDivided)
       gatherChunks(slopes.get());
     return norm;
@@ -284,7 +284,7 @@ template <typename T> double LearnerOf<T>::learn(int64_t update) {
          slopes.get() + begin, first ? first.get() + (begin - from) : nullptr,
          second ? second.get() + (begin - from) : nullptr, end - begin, pool);
   };
-  // All that lies between two that are frozen, at once.
+  // Everything between two frozen parameters, at once.
   int64_t begin = 0;
   for (const Span &span : spans) {
     if (!span.isFrozen)
@@ -305,8 +305,8 @@ template <typename T> double LearnerOf<T>::learn(int64_t update) {
   return norm;
 }
 
-/// The first parameter of which `array`, the values from .. to-1, has a value
-/// that is not finite.
+/// Returns the first parameter with a value of `array`, from .. to-1, that is
+/// not finite.
 template <typename T>
 std::string LearnerOf<T>::firstNotFinite(const T *array, int64_t from,
                                          int64_t to) const {
@@ -362,12 +362,12 @@ void LearnerOf<T>::compare(const TensorFile &file, const std::string &prefix,
     if (!isMissing && found->second.shape == span.shape &&
         found->second.type == typeOf(T()))
       continue;
-    mistakes.push_back(fmt::format(
-        "{}'{}' is {} {} in the model but {} in the training that is resumed",
-        what, span.path, nameOf(typeOf(T())), shapeText(span.shape),
-        isMissing ? "missing"
-                  : fmt::format("{} {}", nameOf(found->second.type),
-                                shapeText(found->second.shape))));
+    mistakes.push_back(
+        fmt::format("{}'{}' is {} {} in the model but {} in the resumed run",
+                    what, span.path, nameOf(typeOf(T())), shapeText(span.shape),
+                    isMissing ? "missing"
+                              : fmt::format("{} {}", nameOf(found->second.type),
+                                            shapeText(found->second.shape))));
   }
   for (const auto &[name, tensor] : file.tensors) {
     if (!name.starts_with(prefix))
@@ -375,9 +375,9 @@ void LearnerOf<T>::compare(const TensorFile &file, const std::string &prefix,
     std::string path = name.substr(prefix.size());
     if (std::none_of(spans.begin(), spans.end(),
                      [&](const Span &span) { return span.path == path; }))
-      mistakes.push_back(fmt::format("{}'{}' of the training that is resumed "
-                                     "is no parameter of the model",
-                                     what, path));
+      mistakes.push_back(fmt::format(
+          "{}'{}' of the resumed run is not a parameter of the model", what,
+          path));
   }
 }
 
@@ -393,7 +393,7 @@ void LearnerOf<T>::loadArray(const TensorFile &file, const std::string &prefix,
   });
 }
 
-/// What is divided has to be gathered, for the time that it is stored.
+/// Sharded state must be gathered while it is stored.
 template <typename T>
 void LearnerOf<T>::storeState(TensorFile &file, const std::string &prefix,
                               const Memory &state) {
@@ -431,7 +431,7 @@ std::vector<std::string> LearnerOf<T>::load(const TensorFile &file,
   compare(file, "weights/", "", mistakes);
   if (!isSameRule)
     return mistakes;
-  // What the weights say of a parameter, its state need not say again.
+  // The state need not repeat errors that the weights report.
   if (mistakes.empty() && first)
     compare(file, "first/", "the first state of ", mistakes);
   if (mistakes.empty() && second)

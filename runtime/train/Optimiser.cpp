@@ -28,7 +28,7 @@ int fovea::runtime::numStates(const OptimiserOptions &options) {
   return 0;
 }
 
-/// Whether a device may have kernels for what lies there.
+/// Returns whether a device may have kernels for this memory.
 static bool isOnDevice(const void *memory) {
   return Device::current() && isShared(memory);
 }
@@ -55,7 +55,7 @@ std::vector<double> fovea::runtime::partsOfSquares(const T *values,
                                                    FoveaPool *pool) {
   std::vector<double> sums((count + chunk - 1) / chunk);
   if (isOnDevice(values)) {
-    // Memory of a device is dear to get.
+    // Allocating device memory is slow.
     static thread_local SharedVector<double> room;
     size_t numbers = sums.size() * (lanesOfPart + 1);
     if (room.size() < numbers)
@@ -133,7 +133,7 @@ void fovea::runtime::clamp(T *values, double limit, int64_t count) {
     values[i] = std::min(std::max(values[i], -most), most);
 }
 
-/// AdamW is Adam whose decay lies elsewhere.
+/// AdamW is Adam with a decoupled decay.
 static std::string kernelOf(Rule rule) {
   return std::string(nameOf(rule == Rule::AdamW ? Rule::Adam : rule));
 }

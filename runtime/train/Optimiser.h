@@ -19,14 +19,14 @@
 
 namespace fovea::runtime {
 
-/// How many arrays of state a rule keeps: at most 2, zeros at first.
+/// How many state arrays a rule keeps: at most 2, initially zero.
 int numStates(const OptimiserOptions &options);
 
-/// The sum of the squares; T is float or double.
+/// Returns the sum of squares; T is float or double.
 template <typename T>
 double sumOfSquares(const T *values, int64_t count, FoveaPool *pool);
 
-/// The sums of `valuesOfPart` values each.
+/// Returns the sums of `valuesOfPart` values each.
 template <typename T>
 std::vector<double> partsOfSquares(const T *values, int64_t count,
                                    FoveaPool *pool);
@@ -42,7 +42,7 @@ void addTo(T *sums, const T *values, int64_t count, FoveaPool *pool);
 template <typename T>
 void scale(T *values, double factor, int64_t count, FoveaPool *pool);
 
-/// Cuts values to -limit .. limit.
+/// Clips values to -limit .. limit.
 template <typename T> void clamp(T *values, double limit, int64_t count);
 
 /// One update, the `update`th from 1, of `count` weights. `first` and
@@ -52,7 +52,7 @@ void step(const OptimiserOptions &options, int64_t update, double rate,
           T *weights, const T *gradients, T *first, T *second, int64_t count,
           FoveaPool *pool);
 
-/// Shrinks each row of [rows, columns] to the norm `most`.
+/// Shrinks each row of [rows, columns] to a norm of at most `most`.
 template <typename T>
 void limitRows(T *weights, int64_t rows, int64_t columns, double most);
 

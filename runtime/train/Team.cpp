@@ -40,7 +40,7 @@ void Team::broadcast(std::string &text) {
     broadcast(text.data(), length);
 }
 
-/// Parts that follow each other.
+/// Consecutive parts.
 static Parts consecutive(std::vector<int64_t> counts) {
   Parts parts;
   int64_t place = 0;
@@ -106,7 +106,7 @@ void Team::gatherTurns(std::vector<double> &numbers, int64_t count,
     counts.push_back((count - r + size() - 1) / size() * width);
   Parts parts = consecutive(std::move(counts));
   std::vector<double> together(count * width);
-  // The things of a rank follow each other on the way.
+  // The items of a rank are consecutive in the message.
   auto placeOf = [&](int64_t number) {
     return parts.places[number % size()] + number / size() * width;
   };
@@ -119,7 +119,7 @@ void Team::gatherTurns(std::vector<double> &numbers, int64_t count,
                 width * sizeof(double));
 }
 
-/// A length and a colon before each: `5:horse`.
+/// Prefixes each text with its length and a colon: `5:horse`.
 std::string fovea::runtime::joinTexts(const std::vector<std::string> &texts) {
   std::string joined;
   for (const std::string &text : texts)

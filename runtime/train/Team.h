@@ -1,9 +1,10 @@
 //===- Team.h - processes that train together -----------------------------===//
 //
-// What travels between processes that do one work: bytes, never sums, so that
-// nothing depends on how a library of messages adds. Each process has a rank
-// from 0; all of them call the same functions in the same order. A transfer
-// that fails ends the process with a sentence: no call returns from one.
+// Communication between processes that share one job: they exchange bytes,
+// never sums, so results do not depend on the addition order of a message
+// library. Each process has a rank from 0; all call the same functions in the
+// same order. A failed transfer ends the process with a message, so no call
+// returns an error.
 //
 // NCCL has the same calls: a team of GPUs would be another Team.
 //
@@ -19,12 +20,12 @@
 
 namespace fovea::runtime {
 
-/// Parts of an array, one for each rank: how many units, and where they begin.
+/// Parts of an array, one per rank: their sizes in units, and their offsets.
 struct Parts {
   std::vector<int64_t> counts, places;
 };
 
-/// What a process has sent to others, and how long it has waited for them.
+/// The bytes that a process has sent, and the time it has waited.
 struct Traffic {
   double messages = 0, bytes = 0, seconds = 0;
 };
@@ -48,16 +49,16 @@ public:
   virtual int64_t beginExchange(const void *from, const Parts &sent, void *to,
                                 const Parts &received, int64_t unit) = 0;
   virtual void finish(int64_t exchange) = 0;
-  /// Each rank has its part of `array`; afterwards each has all of them.
+  /// Each rank has its part of `array`; afterwards all have all parts.
   virtual void gather(void *array, const Parts &parts, int64_t unit) = 0;
-  /// Of rank 0 to all others.
+  /// Broadcasts from rank 0.
   virtual void broadcast(void *bytes, int64_t size) = 0;
 
   virtual Traffic traffic() const { return {}; }
 
-  // What follows is made of the functions above.
+  // The following functions use the ones above.
   void broadcast(std::string &text);
-  /// The text of each rank, on each rank or on rank 0 alone.
+  /// Gathers the text of each rank, on all ranks or on rank 0 only.
   std::vector<std::string> gatherTexts(const std::string &own);
   std::vector<std::string> gatherTextsOnFirst(const std::string &own);
   /// `width` numbers of each of `count` things, of which rank r has computed
@@ -65,15 +66,16 @@ public:
   void gatherShares(std::vector<double> &numbers, int64_t count, int64_t width);
   void gatherTurns(std::vector<double> &numbers, int64_t count, int64_t width);
 
-  /// The consecutive things, from .. to-1, of `count` that are a rank's.
+  /// Returns the consecutive items, from .. to-1, of `count` that belong to a
+  /// rank.
   std::pair<int64_t, int64_t> shareOf(int64_t count, int rank) const {
     return {count * rank / size(), count * (rank + 1) / size()};
   }
-  /// Whether the thing of this number is this rank's, where they take turns.
+  /// Returns whether the item of this number belongs to this rank, round-robin.
   bool isTurn(int64_t number) const { return number % size() == rank(); }
 };
 
-/// Texts as one, and what they were.
+/// Joins texts into one, and splits them again.
 std::string joinTexts(const std::vector<std::string> &texts);
 std::vector<std::string> splitTexts(const std::string &joined);
 

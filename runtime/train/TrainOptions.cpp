@@ -49,7 +49,7 @@ struct Call {
   std::vector<Argument> arguments;
 };
 
-/// One argument that a call may have, where it goes and what it is at least.
+/// An argument that a call may have, its target, and its minimum.
 struct Parameter {
   const char *name;
   double *value;
@@ -160,11 +160,11 @@ Status Reader::take(const std::string &entry, const Call &call,
       return mistake(entry, fmt::format("'{}' is neither a number nor a dim",
                                         argument.text));
     if (found->isPositive && !(*value > 0))
-      return mistake(
-          entry, fmt::format("'{}' is above 0, not {}", found->name, *value));
+      return mistake(entry, fmt::format("'{}' must be above 0, not {}",
+                                        found->name, *value));
     if (!(*value >= found->least && *value < found->below))
       return mistake(
-          entry, fmt::format("'{}' is at least {}{}, not {}", found->name,
+          entry, fmt::format("'{}' must be at least {}{}, not {}", found->name,
                              found->least,
                              found->below == HUGE_VAL
                                  ? ""
@@ -244,16 +244,18 @@ Status Reader::readOptimiser(const std::string &text) {
     rate = 0.1;
     return take("optimiser", call, {{"rate", &rate}});
   }
-  return mistake("optimiser", fmt::format("'{}' is no value (adam, adamw, "
-                                          "adadelta, rmsprop, momentum, sgd)",
-                                          call.name));
+  return mistake("optimiser",
+                 fmt::format("unknown value '{}' (expected adam, adamw, "
+                             "adadelta, rmsprop, momentum or sgd)",
+                             call.name));
 }
 
 Status Reader::readRate(const std::string &text) {
   RateOptions &o = options.rate;
   if (std::optional<double> number = numberOf(trim(text))) {
     if (*number < 0)
-      return mistake("rate", fmt::format("a rate is at least 0, not {}", text));
+      return mistake("rate",
+                     fmt::format("a rate must be at least 0, not {}", text));
     o.peak = *number;
     return Status::success();
   }
@@ -278,12 +280,12 @@ Status Reader::readRate(const std::string &text) {
   }
   if (call.name == "step") {
     o.kind = RateOptions::Step;
-    // A rate that grows by steps has no end.
+    // A rate that grows step by step has no end.
     return take("rate", call, {count, {"factor", &o.factor, 0, 1, true}, peak},
                 1);
   }
-  return mistake("rate", fmt::format("'{}' is no value (a number, noam, "
-                                     "inverse_sqrt, cosine, step)",
+  return mistake("rate", fmt::format("unknown value '{}' (expected a number, "
+                                     "noam, inverse_sqrt, cosine or step)",
                                      call.name));
 }
 
@@ -314,7 +316,7 @@ Status Reader::readEarlyStop(const std::string &text) {
     call = {"loss", {{"patience", call.name}}};
     o.metric = "loss";
   }
-  // What is measured comes first, where anything is named.
+  // The metric comes first, if one is named.
   for (const Call::Argument &argument : call.arguments)
     if (argument.name.empty() && !numberOf(argument.text)) {
       o.metric += "(" + argument.text + ")";
@@ -338,7 +340,7 @@ Status Reader::run() {
     return found == entries.end() ? Status::success()
                                   : (this->*function)(found->second);
   };
-  // The optimiser sets the rate that it usually has.
+  // The optimiser sets its usual rate.
   for (Status status :
        {read("optimiser", &Reader::readOptimiser),
         read("rate", &Reader::readRate), read("batch", &Reader::readBatch),
@@ -363,13 +365,15 @@ Status Reader::run() {
     options.clipValue[name] = value;
   }
   if (auto found = entries.find("noise"); found != entries.end())
-    if (Status status = take("noise", callOf(found->second),
-                             {{"deviation", &options.noise}}, 1);
+    if (Status status = take(
+            "noise", callOf(found->second),
+            {{"deviation", &options.noise}, {"after", &options.noiseAfter}}, 1);
         status.failed())
       return status;
   if (auto found = entries.find("bucket"); found != entries.end()) {
     options.buckets = found->second != "none";
-    options.bucketLength = found->second == "none" ? "" : found->second;
+    bool isLength = options.buckets && found->second != "all";
+    options.bucketLength = isLength ? found->second : "";
   }
   return Status::success();
 }
@@ -455,7 +459,10 @@ fovea::runtime::describe(const TrainOptions &options) {
       {"clip", number(options.clip)},
       {"decay", number(options.optimiser.decay)},
       {"column_norm", number(options.columnNorm)},
-      {"noise", number(options.noise)},
+      {"noise", number(options.noise) +
+                    (options.noiseAfter > 0
+                         ? fmt::format(" after {}", options.noiseAfter)
+                         : "")},
       {"early_stop",
        stop.metric.empty()
            ? "none"

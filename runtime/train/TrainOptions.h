@@ -1,7 +1,7 @@
 //===- TrainOptions.h - what a train block asks for -----------------------===//
 //
-// The entries of `train { .. }` that steer the updates, read from their texts.
-// Entries that shape the objective (`average`, `smooth`) are not looked at.
+// Parses the entries of `train { .. }` that control the updates. Ignores
+// entries that shape the objective (`average`, `smooth`).
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@
 
 namespace fovea::runtime {
 
-/// How gradients become a step. g is the gradient, t the number of the update
-/// from 1, `rate` the learning rate.
+/// The update rule. g is the gradient, t the number of the update from 1,
+/// `rate` the learning rate.
 enum class Rule {
   /// w -= rate g.
   Sgd,
@@ -41,14 +41,14 @@ enum class Rule {
   AdamW,
 };
 
-/// As a spec calls it.
+/// Its name in a spec.
 std::string_view nameOf(Rule rule);
 
 struct OptimiserOptions {
   Rule rule = Rule::Adam;
   double b1 = 0.9, b2 = 0.999; // momentum, decay of the squares
   double eps = 1e-8;
-  /// Adds decay w to the gradient; AdamW takes it off the weights instead.
+  /// Adds decay w to the gradient; AdamW subtracts it from the weights instead.
   double decay = 0;
 };
 
@@ -72,7 +72,7 @@ double rateAt(const RateOptions &options, int64_t update);
 struct EarlyStop {
   /// loss, perplexity, or a metric: bleu, bleu(tgt). Empty: never.
   std::string metric;
-  /// Validations in a row without a new best.
+  /// Consecutive validations without improvement.
   int64_t patience = 5;
 };
 
@@ -80,28 +80,29 @@ struct TrainOptions {
   OptimiserOptions optimiser;
   RateOptions rate;
   double clip = 0; // the norm of all gradients; 0: any
-  /// The values of the gradients of the parameters below a name; empty: all.
+  /// Clips the gradient values of the parameters below a name; empty: all.
   std::map<std::string, double> clipValue;
-  /// The parameters that stay: those of these names, or below them.
+  /// The frozen parameters: those with these names, or below them.
   std::vector<std::string> frozen;
   double columnNorm = 0; // of the weights into one unit; 0: any
   double noise = 0;      // deviation of the noise on weights
+  double noiseAfter = 0; // the last update without this noise
   int64_t batch = 32;    // examples, or tokens
   bool countsTokens = false;
   int64_t accumulate = 1; // batches for one update
-  bool buckets = true;
-  std::string bucketLength; // empty: all lengths
+  bool buckets = false;
+  std::string bucketLength; // of buckets; empty: the sum of all lengths
   EarlyStop earlyStop;
-  /// What is read, and not done as the spec says.
+  /// Options that were read but are not applied as the spec states.
   std::vector<std::string> notes;
 };
 
-/// Reads the entries of `train { .. }`; `sizes` are the dims of the spec.
+/// Parses the entries of `train { .. }`; `sizes` are the dims of the spec.
 Status readTrainOptions(const std::map<std::string, std::string> &entries,
                         const std::map<std::string, int64_t> &sizes,
                         TrainOptions &options);
 
-/// What the options say, by entry: equal texts are equal options.
+/// The options as text, by entry: equal texts mean equal options.
 std::map<std::string, std::string> describe(const TrainOptions &options);
 
 } // namespace fovea::runtime

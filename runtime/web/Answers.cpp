@@ -1,7 +1,7 @@
 //===- Answers.cpp - a model that a page in a browser asks ----------------===//
 //
-// Generates alone: a page neither scores nor trains, so that what is needed for
-// that is not in its module. Weights are used where they were read.
+// Only decodes: a page neither scores nor trains, so its module excludes that
+// code. Weights are used in place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -101,7 +101,7 @@ static Json labelsOf(const pictures::Axis &axis) {
   return labels;
 }
 
-/// A panel for who does not see it.
+/// The text version of a panel, for screen readers.
 static Json tableOf(const pictures::Panel &panel) {
   if (const auto *matrix = std::get_if<pictures::Matrix>(&panel))
     return {{"title", matrix->title},
@@ -117,8 +117,9 @@ static Json tableOf(const pictures::Panel &panel) {
 
 Json Asked::picture(const ShownEquation &equation, const Example &example,
                     const Generated &generated) const {
-  ShownValues shown = shownIn(equation, description.axisSymbols, example,
-                              generated.outputs, words);
+  ShownValues shown =
+      shownIn(equation, description.axisSymbols, example, generated.outputs,
+              words, description.unknown.given);
   std::vector<pictures::Axis> axes;
   for (const ShownAxis &axis : shown.axes)
     axes.push_back({axis.name, axis.labels});
@@ -196,7 +197,7 @@ const char *fovea_web_answer() {
                             /*allow_exceptions=*/false);
   Json result = Json::object();
   if (!parsed.is_object())
-    return say(Status::error("a question is an object of JSON"), result);
+    return say(Status::error("a question must be a JSON object"), result);
   Status status = asked->answer(parsed, result);
   return say(status, std::move(result));
 }

@@ -1,7 +1,7 @@
 //===- Machine.cpp - the machine that a page in a browser has -------------===//
 //
-// One thread, no device, and memory of which the browser says how much there
-// is: what ThreadPool.cpp, device/ and memory/MachineMemory.cpp are elsewhere.
+// One thread, no device, and memory within the browser's limit. Replaces
+// ThreadPool.cpp, device/ and memory/MachineMemory.cpp of other platforms.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- Pictures.cpp - what a page does not draw ---------------------------===//
 //
-// A page shows arrays as matrices and bars. What lies over pictures, sounds and
-// strokes needs libraries for pixels, and such models have no page.
+// A page draws arrays as matrices and bars. Overlays on pictures, sounds and
+// strokes need pixel libraries, and such models have no page.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,16 +4,11 @@ import gzip
 import re
 import zlib
 
-from literature.training import ADAM, Training, equal, lines, minutes, percent, rates, table
+from literature.training import (ADAM, Training, all_minutes, equal, lines, minutes, rates, spread, table, trials,
+                                 wrong)
 
 
 # Questions about stories (bAbI).
-
-WORDS = """model words
-use memory_soft
-answer ~ categorical(embed[K].weight @ (u[0] + mean[m](mem[1,m])))
-"""
-
 
 def stories(path):
     """(facts, question, answer, supporting facts) of each question."""
@@ -32,44 +27,92 @@ def stories(path):
                 yield list(facts), cut, parts[1], [places[n] for n in parts[2].split()]
 
 
+def ngrams(facts, question):
+    """Words of the question; words and pairs of words of the facts that share a word with it (Weston et al., 2015)."""
+    asked = question.split()
+    found = {f"? {word}" for word in asked}
+    for fact in facts:
+        said = fact.split()
+        if set(said) & set(asked):
+            found |= set(said) | {" ".join(pair) for pair in zip(said, said[1:])}
+    return found
+
+
+def linear(train, test):
+    """Answers of a logistic regression of n-grams, by numpy."""
+    import numpy as np
+    names = {name: at for at, name in enumerate(sorted({n for facts, question, *_ in train for n in
+                                                        ngrams(facts, question)}))}
+    answers = sorted({answer for _, _, answer, _ in train})
+
+    def inputs(examples):
+        array = np.zeros((len(examples), len(names) + 1))
+        array[:, -1] = 1
+        for row, (facts, question, *_) in zip(array, examples):
+            row[[names[name] for name in ngrams(facts, question) if name in names]] = 1
+        return array
+
+    x, y = inputs(train), np.eye(len(answers))[[answers.index(answer) for _, _, answer, _ in train]]
+    weights = np.zeros((x.shape[1], len(answers)))
+    for _ in range(300):
+        scores = x @ weights
+        p = np.exp(scores - scores.max(1, keepdims=True))
+        weights -= 0.5 * (x.T @ (p / p.sum(1, keepdims=True) - y) / len(x) + 1e-4 * weights)
+    return [answers[at] for at in (inputs(test) @ weights).argmax(1)]
+
+
 def babi(folder, data, updates, only):
-    rows = []
+    """Of 1,000 questions of a task, 720 to train, 80 to choose weights by, and 200 to test."""
+    rows, means, used = [], {}, {"soft": [], "direct": [], "hard": []}
+    heads = {"soft": "`memory_start`", "direct": "without linear start", "chosen": "the better of both",
+             "hard": "`memory_hard`, given the facts"}
     for path in sorted((data / "babi_generated").glob("qa*_train.txt.gz"), key=lambda p: int(p.name[2:].split("_")[0])):
         task, name = path.name[2:].split("_")[:2]
         every = list(stories(path))
         sets = {}
-        for part, chosen in (("train", every[:800]), ("valid", every[800:])):
-            # Facts that came last are those that the story is cut to.
+        for part, chosen in (("train", every[:720]), ("valid", every[720:800]), ("test", every[800:])):
             columns = {"story": [" | ".join(facts) for facts, *_ in chosen],
                        "question": [question for _, question, *_ in chosen],
                        "answer": [answer for *_, answer, _ in chosen],
                        "support": [" ".join(map(str, support)) for *_, support in chosen]}
             sets[part] = {key: lines(folder / f"{task}.{part}.{key}", column) for key, column in columns.items()}
+        right = sets["test"]["answer"].read_text().splitlines()
+        given = {key: sets["test"][key] for key in ("story", "question")}
         counts = {len(support) for *_, support in every}
-        cells = [f"{task}, {name}"]
-        for kind, spec, options in (
-                ("soft", "model soft\nuse memory_soft\n", {"D": 20, "K": 3}),
-                ("hard", "model hard\nuse memory_hard\n", {"D": 20}),
-                ("words", WORDS, {"D": 20, "K": 1})):
+        cells, trained = [f"{task}, {name}"], {}
+        for kind, spec, options, count in (
+                ("soft", "model soft\nuse memory_start\n", {"D": 20, "K": 3}, 4000),
+                ("direct", "model soft\nuse memory_start\n", {"D": 20, "K": 3, "linear": 0}, 4000),
+                ("hard", "model hard\nuse memory_hard\n",
+                 {"D": 20, **ADAM, "train.batch": 32, "train.rate": "step(2500, 0.5, 0.004)"}, 10000)):
             if only and kind not in only:
                 continue
-            # How many facts to find has to be known ahead.
+            # The number of facts to find must be known in advance.
             if kind == "hard" and len(counts) > 1:
                 cells.append("")
                 continue
-            shown = {key: {k: v for k, v in own.items() if k != "support" or kind == "hard"}
-                     for key, own in sets.items()}
+            shown = [{key: path for key, path in sets[part].items() if key != "support" or kind == "hard"}
+                     for part in ("train", "valid")]
             if kind == "hard":
                 spec = spec.replace("model hard", f"model hard\ndecode {{ set K = {max(counts)} }}")
-            one = Training(folder, f"{task}-{kind}", spec, shown["train"], shown["valid"], updates or 10000,
-                           {**options, **ADAM, "train.batch": 32, "train.rate": "step(2500, 0.5, 0.004)"})
-            given = {k: v for k, v in shown["valid"].items() if k in ("story", "question")}
-            made = [row.split("\t")[-1] for row in one.decode(given)]
-            right = sets["valid"]["answer"].read_text().splitlines()
-            wrong = sum(a != b for a, b in zip(made, right, strict=True))
-            cells += [percent(wrong, len(right))]
-        rows.append(cells)
-    table(["task", "`memory_soft`", "`memory_hard`, told the facts", "a bag of words"], rows)
+            found = trials(folder, f"{task}-{kind}", spec, *shown, updates or count, options, validations=40)
+            used[kind] += found
+            errors = [wrong([row.split("\t")[-1] for row in one.decode(given)], right) for one in found]
+            trained[kind] = [(one.found["valid_loss"], error) for one, error in zip(found, errors, strict=True)]
+            means.setdefault(kind, []).append(errors)
+            cells.append(spread(errors))
+            if kind == "direct" and "soft" in trained:
+                # By the loss of the validation, for each seed.
+                errors = [min(pair)[1] for pair in zip(trained["soft"], trained["direct"], strict=True)]
+                means.setdefault("chosen", []).append(errors)
+                cells.append(spread(errors))
+        errors = wrong(linear(every[:720], every[800:]), right)
+        means.setdefault("linear", []).append([errors])
+        rows.append([*cells, f"{errors:.1f}"])
+    rows.append(["mean", *(spread([sum(column) / len(column) for column in zip(*errors)])
+                           for errors in means.values())])
+    table(["task", *(head for kind, head in heads.items() if kind in means), "n-grams, logistic regression"], rows)
+    print("CPU time of all trainings:", ", ".join(f"{kind} {all_minutes(each)}" for kind, each in used.items()))
 
 # Commands that become actions (SCAN).
 
@@ -100,6 +143,39 @@ def scan(folder, data, updates, only):
             cells.append(equal(made, sets[part]["tgt"].read_text().splitlines()))
         rows.append(cells)
     table(["model", "CPU time", "exact, held out", "exact, `jump` in the place of `walk`"], rows)
+
+# Four ways to use a context.
+
+def attentions(folder, data, updates, only):
+    """A corrector of spelling. No word of the test is in the training, and none of those that weights are chosen by."""
+    with gzip.open(data / "misspellings/train.tsv.gz", "rt", encoding="utf-8") as rows:
+        pairs = [row.rstrip("\n").split("\t")[:2] for row in rows]
+    with gzip.open(data / "misspellings/valid.tsv.gz", "rt", encoding="utf-8") as rows:
+        test = [row.rstrip("\n").split("\t")[:2] for row in rows]
+    held = {right for _, right in pairs if zlib.crc32(right.lower().encode()) % 50 == 0}
+    parts = {"train": [pair for pair in pairs if pair[1] not in held], "test": test,
+             "valid": [pair for pair in pairs if pair[1] in held][:300]}
+    sets = {part: {side: lines(folder / f"{part}.{side}", [pair[at] for pair in chosen])
+                   for at, side in enumerate(("src", "tgt"))} for part, chosen in parts.items()}
+    right = sets["test"]["tgt"].read_text().splitlines()
+    rows = []
+    for name in ("attention_simple", "attention_input", "attention_luong", "attention_bahdanau"):
+        if only and name not in only:
+            continue
+        spec = (f"model spelling\nuse {name}\nvocab letters : chars\n"
+                "data src[S] : sentence of letters\ndata tgt[T] : sentence of letters\n")
+        sizes = {"E": 24, "H": 48, "A": 32, "train.batch": 32, **({"M": 48} if name == "attention_luong" else {})}
+        found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 2000, sizes,
+                       validations=6, more=["--best-by", "perplexity"])
+        made = [one.decode({"src": sets["test"]["src"]}, "--beam", 1) for one in found]
+        rows.append([f"`{name}`", all_minutes(found), spread([one.found["valid_perplexity"] for one in found], 3),
+                     spread([100 - wrong(own, right) for own in made]),
+                     spread([rates(own, right, folder, "cer") for own in made], 2)])
+    unchanged = sets["test"]["src"].read_text().splitlines()
+    rows.append(["the misspelling itself", "", "", f"{100 - wrong(unchanged, right):.1f}",
+                 f"{rates(unchanged, right, folder, 'cer'):.2f}"])
+    table(["attention", "CPU time, three seeds", "perplexity", "exact, %", "wrong characters, %"], rows)
+
 
 # The model's own draws as input.
 

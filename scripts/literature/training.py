@@ -11,6 +11,7 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FOVEA = os.environ.get("FOVEA", str(ROOT / "build/bin/fovea"))
 ADAM = {"train.optimiser": "adam", "train.rate": 0.002, "train.clip": 1}
+OVERRIDES = {}  # settings that replace those of every training
 
 
 def run(*command):
@@ -37,8 +38,8 @@ def files(data):
 class Training:
     """A model that is trained, or was before. What was cut off goes on."""
 
-    def __init__(self, folder, name, spec, data, valid, updates, sets, metric="none", more=()):
-        self.out, self.sets = folder / name, sets
+    def __init__(self, folder, name, spec, data, valid, updates, sets, metric="none", more=(), validations=4):
+        self.out, self.sets = folder / name, sets | OVERRIDES
         shutil.copytree(ROOT / "models", folder / "specs", dirs_exist_ok=True)
         spec_file = folder / "specs" / f"{name}-own.fov"
         spec_file.write_text(spec, encoding="utf-8")
@@ -51,8 +52,8 @@ class Training:
         self.out.mkdir(exist_ok=True)
         spent = self.out / "cpu"  # seconds
         earlier = float(spent.read_text()) if spent.exists() else 0
-        words = [word for key, value in sets.items() for word in ("--set", f"{key}={value}")]
-        every = str(max(1, updates // 4))
+        words = [word for key, value in self.sets.items() for word in ("--set", f"{key}={value}")]
+        every = str(max(1, updates // validations))
         before = seconds()
         try:
             run("train", spec_file, "--data", files(data), "--valid", files(valid), "--metric", metric,
@@ -80,6 +81,24 @@ class Training:
         return [json.loads(row) for row in rows]
 
 
+SEEDS = 1, 2, 3
+
+
+def trials(folder, name, *given, more=(), **named):
+    """The same training with each seed."""
+    return [Training(folder, f"{name}-{seed}", *given, more=[*more, "--seed", seed], **named) for seed in SEEDS]
+
+
+def spread(values, digits=1):
+    """The mean of all seeds, and their range."""
+    low, high = min(values), max(values)
+    return f"{sum(values) / len(values):.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+
+def all_minutes(trainings):
+    return f"{sum(one.found['cpu'] for one in trainings) / 60:.1f} min"
+
+
 def table(heads, rows):
     print("| " + " | ".join(heads) + " |")
     print("|" + "---|" * len(heads))
@@ -89,6 +108,11 @@ def table(heads, rows):
 
 def minutes(training):
     return f"{training.found['cpu'] / 60:.1f} min"
+
+
+def wrong(made, wanted):
+    """Per cent of the lines."""
+    return 100 * sum(a.split() != b.split() for a, b in zip(made, wanted, strict=True)) / len(wanted)
 
 
 def percent(part, whole):

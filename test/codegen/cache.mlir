@@ -30,7 +30,7 @@
 // RUN: mkdir %t/shared && chmod 777 %t/shared
 // RUN: env FOVEA_CACHE=%t/shared fovea-jit %s --cache 2>%t/said | FileCheck %s --check-prefix=MISS
 // RUN: FileCheck %s --check-prefix=SHARED --implicit-check-not=warning < %t/said
-// SHARED: warning: '{{.*}}shared' is not used to keep what is compiled: others may write there
+// SHARED: warning: '{{.*}}shared' is not used as a cache: others may write there
 // RUN: not ls %t/shared/*
 
 // A limit of one byte keeps nothing.

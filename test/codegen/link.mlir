@@ -23,7 +23,7 @@
 // RUN: not fovea-jit %t/add.mlir --emit=shared -o %t/no/lib.so 2>&1 | FileCheck %s --check-prefix=FOLDER
 // FOLDER: fovea-jit: error: cannot write '{{.*}}/no/lib.so': No such file or directory
 // RUN: mkfifo %t/pipe && not fovea-jit %t/add.mlir --emit=shared -o %t/pipe 2>&1 | FileCheck %s --check-prefix=PIPE
-// PIPE: fovea-jit: error: cannot write '{{.*}}/pipe': it is no regular file
+// PIPE: fovea-jit: error: cannot write '{{.*}}/pipe': it is not a regular file
 // RUN: test -p %t/pipe
 // RUN: not fovea-jit %t/main.mlir %t/add.mlir --emit=obj 2>&1 | FileCheck %s --check-prefix=ONE
 // ONE: fovea-jit: error: this form is of one module, not of 2

@@ -11,7 +11,7 @@
 // RUN: not fovea-jit --entry=takes %t/libm.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
 
 //--- rank.mlir
-// RANK: rank.mlir:[[#@LINE+2]]:8: a kernel has only vectors of one dimension and fixed size, not 'vector<2x4xf32>'
+// RANK: rank.mlir:[[#@LINE+2]]:8: a kernel supports only vectors of one dimension and fixed size, not 'vector<2x4xf32>'
 func.func @main() -> i64 {
   %v = arith.constant dense<1.0> : vector<2x4xf32>
   %r = arith.constant 0 : i64
@@ -25,7 +25,7 @@ func.func @main() -> i64 {
   return %r : i64
 }
 //--- cast.mlir
-// CAST: cast.mlir:[[#@LINE+3]]:8: a kernel casts only the address of a function
+// CAST: cast.mlir:[[#@LINE+3]]:8: a kernel can cast only the address of a function
 func.func @main() -> i64 {
   %v = arith.constant 1.0 : f32
   %r = builtin.unrealized_conversion_cast %v : f32 to i64

@@ -1,14 +1,14 @@
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file
 
 attn.system @negative {
-  // expected-error @+1 {{an extent is at least 0, not -1}}
+  // expected-error @+1 {{an extent must be at least 0, not -1}}
   attn.data "x" : !attn.array<[-1], f64>
 }
 
 // -----
 
 attn.system @element {
-  // expected-error @+1 {{elements are f64, i64 or i1, not 'f32'}}
+  // expected-error @+1 {{elements must be f64, i64 or i1, not 'f32'}}
   attn.data "x" : !attn.array<["S"], f32>
 }
 

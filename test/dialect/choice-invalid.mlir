@@ -27,7 +27,7 @@ attn.system @c2_count {
 
 attn.system @c2_names {
   %l = attn.data "l" : !attn.array<["T", 97], f64>
-  // expected-error @+1 {{draws from categorical, which has other parameters than ["logit"]}}
+  // expected-error @+1 {{draws from categorical, whose parameters differ from ["logit"]}}
   %0 = attn.choice "tgt" categorical ["logit"] (%l : !attn.array<["T", 97], f64>) -> !attn.array<["T"], i64>
 }
 

@@ -112,7 +112,7 @@ attn.system @c3_no_reducer {
 // -----
 
 attn.system @c3_normaliser {
-  // expected-error @+1 {{normalises over 2 indices but can only over one}}
+  // expected-error @+1 {{normalises over 2 indices but supports only one}}
   attn.compute () softmax (%i: "S", %j: "S") {
     %0 = arith.constant 0.0 : f64
     attn.yield %0 : f64
@@ -240,4 +240,56 @@ attn.system @range {
     %0 = arith.constant 0.0 : f64
     attn.yield %0 : f64
   } : !attn.array<["S"], f64>
+}
+
+// -----
+
+attn.system @c7_order_of_nothing {
+  // expected-error @+1 {{'attn.compute' op has an order but reduces nothing}}
+  "attn.compute"() <{indices = ["i"], extents = ["S"], lower = array<i64: 0>, numParallel = 1 : i64, reducer = 0 : i32, order = #attn.order<-1, false>}> ({
+  }, {
+  ^bb0(%i: index):
+    %0 = arith.constant 0.0 : f64
+    attn.yield %0 : f64
+  }) : () -> !attn.array<["S"], f64>
+}
+
+// -----
+
+attn.system @c7_lanes_of_result {
+  // expected-error @+1 {{has lanes along index 0 but reduces over indices 1 to 1}}
+  attn.compute (%i: "S") sum (%k: 8) order(lanes %i) {
+    %0 = arith.constant 0.0 : f64
+    attn.yield %0 : f64
+  } : !attn.array<["S"], f64>
+}
+
+// -----
+
+attn.system @c7_fused_mean {
+  // expected-error @+1 {{is fused but reduces by mean}}
+  attn.compute () mean (%k: 8) order(chain, fused) {
+    %0 = arith.constant 0.0 : f64
+    attn.yield %0 : f64
+  } : !attn.array<[], f64>
+}
+
+// -----
+
+attn.system @order_along_what {
+  // expected-error @+1 {{'%u' is not an index of the equation}}
+  attn.compute () sum (%k: 8) order(lanes %u) {
+    %0 = arith.constant 0.0 : f64
+    attn.yield %0 : f64
+  } : !attn.array<[], f64>
+}
+
+// -----
+
+attn.system @order_of_what {
+  // expected-error @+1 {{expected 'lanes': 'chain' or 'lanes %index'}}
+  attn.compute () sum (%k: 8) order(tree) {
+    %0 = arith.constant 0.0 : f64
+    attn.yield %0 : f64
+  } : !attn.array<[], f64>
 }

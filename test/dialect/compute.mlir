@@ -144,3 +144,28 @@ attn.system @guarded {
     attn.yield %1 : f64
   } : !attn.array<["S"], f64>
 }
+
+// The order of a reduction.
+// CHECK-LABEL: attn.system @orders
+attn.system @orders {
+  %x = attn.data "x" : !attn.array<[4, 32], f64>
+  // CHECK: attn.compute (%i: 4) sum (%k: 32) order(chain, fused) {
+  %0 = attn.compute (%i: 4) sum (%k: 32) order(chain, fused) {
+    %1 = attn.read %x[%i, %k] : !attn.array<[4, 32], f64>
+    %2 = arith.mulf %1, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[4], f64>
+  // CHECK: attn.compute (%k: 32) prod (%i: 4) order(chain) {
+  %3 = attn.compute (%k: 32) prod (%i: 4) order(chain) {
+    %4 = attn.read %x[%i, %k] : !attn.array<[4, 32], f64>
+    attn.yield %4 : f64
+  } : !attn.array<[32], f64>
+  // CHECK: attn.compute (%i: 4) softmax (%k: 32) order(lanes %k) where {
+  %5 = attn.compute (%i: 4) softmax (%k: 32) order(lanes %k) where {
+    %6 = arith.cmpi sle, %k, %i : index
+    attn.yield %6 : i1
+  } {
+    %7 = attn.read %x[%i, %k] : !attn.array<[4, 32], f64>
+    attn.yield %7 : f64
+  } : !attn.array<[4, 32], f64>
+}

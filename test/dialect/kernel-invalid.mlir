@@ -77,7 +77,7 @@ attn.program @c2_over {
 attn.program @c3_op {
   %x = attn.data "x" : !attn.array<[8], f64>
   attn.kernel columns {
-    // expected-error @+1 {{cannot stand in a kernel of the schedule 'columns'}}
+    // expected-error @+1 {{is not allowed in a kernel of the schedule 'columns'}}
     %y = attn.concat %x, %x : !attn.array<[8], f64>, !attn.array<[8], f64> -> !attn.array<[16], f64>
     attn.yield
   }
@@ -87,7 +87,7 @@ attn.program @c3_op {
 
 attn.program @c3_loop_in_rows {
   attn.kernel rows {
-    // expected-error @+1 {{cannot stand in a kernel of the schedule 'rows'}}
+    // expected-error @+1 {{is not allowed in a kernel of the schedule 'rows'}}
     attn.kernel loop {
       attn.yield
     }
@@ -100,7 +100,7 @@ attn.program @c3_loop_in_rows {
 attn.program @c3_no_sum {
   %x = attn.data "x" : !attn.array<[8], f64>
   attn.kernel loop {
-    // expected-error @+1 {{cannot stand in a kernel of the schedule 'loop'}}
+    // expected-error @+1 {{is not allowed in a kernel of the schedule 'loop'}}
     %y = attn.compute (%k: 8) {
       %0 = attn.read %x[%k] : !attn.array<[8], f64>
       attn.yield %0 : f64

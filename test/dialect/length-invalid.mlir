@@ -1,7 +1,7 @@
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file
 
 attn.system @c1_nested_and_open {
-  // expected-error @+1 {{is more than one of nested, given and open}}
+  // expected-error @+1 {{has more than one of nested, given and open}}
   attn.length "W" over "M" open
 }
 

@@ -1,24 +1,24 @@
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file
 
-// expected-error @+1 {{'nowhere' is no kind of location; there are own, argument, same, row, carry, room, packed and list}}
+// expected-error @+1 {{'nowhere' is not a kind of location; the kinds are own, argument, same, row, carry, room, packed and list}}
 module attributes {attn.location = #attn.location<nowhere 3>} {}
 
 // -----
 
-// expected-error @+1 {{an extent is rounded up to a multiple of at least 1, not 0}}
+// expected-error @+1 {{an extent must be rounded up to a multiple of at least 1, not 0}}
 module attributes {attn.rooms = [#attn.room<1 x 8 to 0>]} {}
 
 // -----
 
 attn.program @name {
-  // expected-error @+1 {{has no location 'attn.somewhere'; there are attn.location, attn.packed, attn.packed_left, attn.stored_copy and attn.list}}
+  // expected-error @+1 {{has the unknown attribute 'attn.somewhere'; help: dialect/Attributes.def declares all attributes}}
   %x = attn.data "x" {attn.somewhere = #attn.location<argument 0>} : !attn.array<[8], f64>
 }
 
 // -----
 
 attn.program @no_product {
-  // expected-error @+1 {{is no product, so nothing of it is packed}}
+  // expected-error @+1 {{is not a product, so it has no packed factors}}
   %x = attn.data "x" {attn.packed = #attn.location<packed 0>} : !attn.array<[8], f64>
 }
 
@@ -130,7 +130,7 @@ attn.program @several {
 // -----
 
 attn.program @no_loop {
-  // expected-error @+1 {{is no loop but has 'attn.locations'}}
+  // expected-error @+1 {{cannot have 'attn.locations'; only a loop can}}
   %x = attn.data "x" {attn.locations = [#attn.location<own 0>]} : !attn.array<[8], f64>
 }
 

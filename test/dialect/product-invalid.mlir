@@ -4,7 +4,7 @@
 
 attn.program @is_no_sum {
   %x = attn.data "x" : !attn.array<[8], f64>
-  // expected-error @+1 {{is no sum, so no product}}
+  // expected-error @+1 {{marked as a matrix product, but its reducer is not 'sum'}}
   %y = attn.compute (%i: 8) {
     %0 = attn.read %x[%i] : !attn.array<[8], f64>
     attn.yield %0 : f64
@@ -15,7 +15,7 @@ attn.program @is_no_sum {
 
 attn.program @one_factor {
   %x = attn.data "x" : !attn.array<[8, 8], f64>
-  // expected-error @+1 {{multiplies no two reads without boundaries, so it is no product}}
+  // expected-error @+1 {{a matrix product must multiply two plain reads}}
   %y = attn.compute (%i: 8) sum (%k: 8) {
     %0 = attn.read %x[%i, %k] : !attn.array<[8, 8], f64>
     attn.yield %0 : f64
@@ -27,7 +27,7 @@ attn.program @one_factor {
 attn.program @index_twice {
   %x = attn.data "x" : !attn.array<[8], f64>
   %w = attn.param "w" : !attn.array<[8, 8], f64>
-  // expected-error @+1 {{has no index 0 that its product has once}}
+  // expected-error @+1 {{has no index 0 that its product names once}}
   %y = attn.compute (%i: 8) sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     %1 = attn.read %w[%i, %k] : !attn.array<[8, 8], f64>
@@ -81,28 +81,28 @@ attn.program @side {
 // -----
 
 attn.program @kind {
-  // expected-error @+1 {{'heads' is no kind of product; there are weights, place, examples and each}}
+  // expected-error @+1 {{'heads' is not a kind of product; the kinds are weights, place, examples and each}}
   attn.length "S" {attn.product = #attn.product<heads, left = 0, columns(0), terms(1)>}
 }
 
 // -----
 
 attn.program @part {
-  // expected-error @+1 {{'keys' is no part of a product; there are batch, rows, columns, terms and run}}
+  // expected-error @+1 {{'keys' is not a part of a product; the parts are batch, rows, columns, terms and run}}
   attn.length "S" {attn.product = #attn.product<each, left = 0, keys(0), terms(1)>}
 }
 
 // -----
 
 attn.program @no_terms {
-  // expected-error @+1 {{a product has 0 or 1 on its left, columns, and terms}}
+  // expected-error @+1 {{a product needs a left side of 0 or 1, columns, and terms}}
   attn.length "S" {attn.product = #attn.product<each, left = 0, columns(0)>}
 }
 
 // -----
 
 attn.program @two_runs {
-  // expected-error @+1 {{a product has one index of a run}}
+  // expected-error @+1 {{a product can have only one index of a run}}
   attn.length "S" {attn.product = #attn.product<weights, left = 0, columns(0), terms(1, 2), run(1, 2)>}
 }
 
@@ -147,7 +147,7 @@ attn.program @run {
 attn.program @padding {
   %x = attn.data "x" : !attn.array<[8, 8], f64>
   %w = attn.param "w" : !attn.array<[8, 3, 8], f64>
-  // expected-error @+1 {{multiplies no two reads without boundaries, so it is no product}}
+  // expected-error @+1 {{a matrix product must multiply two plain reads}}
   %y = attn.compute (%i: 8, %n: 8) sum (%j: 3, %k: 8) {
     %0 = arith.addi %i, %j : index
     %one = arith.constant 1.0 : f64

@@ -5,7 +5,7 @@
 attn.program @unknown {
   %x = attn.data "x" : !attn.array<[8], f64>
   %w = attn.param "w" : !attn.array<[8, 8], f64>
-  // expected-error @+1 {{has the tile "huge", but there are "small", "large", "any", "group" and "wide"}}
+  // expected-error @+1 {{unsupported tile "huge"; expected "small", "large", "any", "group" or "wide"}}
   %y = attn.compute (%n: 8) sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     %1 = attn.read %w[%n, %k] : !attn.array<[8, 8], f64>
@@ -18,7 +18,7 @@ attn.program @unknown {
 
 attn.program @sum {
   %x = attn.data "x" : !attn.array<[8], f64>
-  // expected-error @+1 {{is no product that has a tile}}
+  // expected-error @+1 {{only a matrix product can have a tile size}}
   %y = attn.compute () sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     attn.yield %0 : f64
@@ -30,7 +30,7 @@ attn.program @sum {
 attn.program @three {
   %x = attn.data "x" : !attn.array<[8], f64>
   %w = attn.param "w" : !attn.array<[8, 8], f64>
-  // expected-error @+1 {{has the cluster 3 : i64, but there is that of 2 blocks}}
+  // expected-error @+1 {{cluster size must be 2, got 3 : i64}}
   %y = attn.compute (%n: 8) sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     %1 = attn.read %w[%n, %k] : !attn.array<[8, 8], f64>
@@ -44,7 +44,7 @@ attn.program @three {
 attn.program @alone {
   %x = attn.data "x" : !attn.array<[8], f64>
   %w = attn.param "w" : !attn.array<[8, 8], f64>
-  // expected-error @+1 {{has a cluster, but no tile "group" or "wide"}}
+  // expected-error @+1 {{a cluster needs the tile "group" or "wide"}}
   %y = attn.compute (%n: 8) sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     %1 = attn.read %w[%n, %k] : !attn.array<[8, 8], f64>

@@ -37,6 +37,12 @@ MODELS = {
     "luong": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
     "luong_dot": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
     "luong_concat": (dict(L=2, E=3, H=4, **VOCABULARIES), SOURCE),
+    # The first source is longer than the scores.
+    "luong_location": (dict(L=2, E=3, H=4, N=3, **VOCABULARIES), SOURCE),
+    "attention_simple": (dict(E=3, H=4, A=3, **VOCABULARIES), SOURCE),
+    "attention_input": (dict(E=3, H=4, A=3, **VOCABULARIES), SOURCE),
+    "attention_luong": (dict(E=3, H=4, A=3, M=2, **VOCABULARIES), SOURCE),
+    "attention_bahdanau": (dict(E=3, H=4, A=3, **VOCABULARIES), SOURCE),
     "coverage": (dict(E=3, H=4, A=3, M=2, **VOCABULARIES), SOURCE),
     "hmm_align": (dict(E=3, J=2, **VOCABULARIES), SOURCE),
     "sampled_softmax": (dict(E=3, H=4, A=3, M=2, N=4, **VOCABULARIES), SOURCE),
@@ -77,6 +83,10 @@ MODELS = {
     ),
     "pointer": (dict(H=4), {"point": ("real", "N", 2), "out": ("place N", "T")}),
     "memory_soft": (
+        {"K": 2, "D": 3, "maxfacts": 2, "words.vocab": 7},
+        {"story": ("token 7", "M", "W"), "question": ("token 7", "Q"), "answer": ("token 7",)},
+    ),
+    "memory_start": (
         {"K": 2, "D": 3, "maxfacts": 2, "words.vocab": 7},
         {"story": ("token 7", "M", "W"), "question": ("token 7", "Q"), "answer": ("token 7",)},
     ),

@@ -2,6 +2,6 @@
 
 attn.program @grad {
   %x = attn.data "x" {attn.batch = "each"} : !attn.array<[], f64>
-  // expected-error @+1 {{'attn.output' op is no sum over the examples after the phase 'batch'}}
+  // expected-error @+1 {{'attn.output' op is not a sum over the examples after phase 'batch'}}
   attn.output "grad/w" %x : !attn.array<[], f64>
 }

@@ -6,7 +6,7 @@ attn.system @loss {
   %v = attn.param "v" : !attn.array<[], f64>
 }
 
-// expected-error @+1 {{has no output 'grad/v' after the phase 'differentiate'}}
+// expected-error @+1 {{has no output 'grad/v' after phase 'differentiate'}}
 attn.system @grad {
   %u = attn.param "u" : !attn.array<[], f64>
   attn.output "grad/u" %u : !attn.array<[], f64>
@@ -17,8 +17,22 @@ attn.system @grad {
 attn.system @decode {
   attn.compute () {
     %0 = arith.constant 1.0 : f64
-    // expected-error @+1 {{is left after the phase 'differentiate'}}
+    // expected-error @+1 {{remains after phase 'differentiate'}}
     %1 = attn.stop %0 : f64
     attn.yield %1 : f64
   } : !attn.array<[], f64>
+}
+
+// -----
+
+// So has each sum of training and decoding.
+
+attn.system @decode {
+  %w = attn.param "w" : !attn.array<[8], f64>
+  // expected-error @+1 {{'attn.compute' op has no order after phase 'differentiate'}}
+  %x = attn.compute () sum (%k: 8) {
+    %0 = attn.read %w[%k] : !attn.array<[8], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[], f64>
+  attn.output "x" %x : !attn.array<[], f64>
 }

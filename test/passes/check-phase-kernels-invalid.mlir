@@ -4,7 +4,7 @@
 
 attn.program @grad {
   %x = attn.data "x" {attn.batch = "each"} : !attn.array<[8], f64>
-  // expected-error @+1 {{is no sum over the examples after the phase 'batch'}}
+  // expected-error @+1 {{is not a sum over the examples after phase 'batch'}}
   attn.output "grad/x" %x : !attn.array<[8], f64>
 }
 
@@ -14,7 +14,7 @@ attn.program @grad {
 
 attn.program @sums {
   %x = attn.data "x" {attn.batch = "each"} : !attn.array<[8], f64>
-  // expected-error @+1 {{is launched alone after the phase 'kernels'}}
+  // expected-error @+1 {{is launched alone after phase 'kernels'}}
   %a = attn.compute "a" () sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     %1 = math.exp %0 : f64
@@ -39,7 +39,7 @@ attn.program @step {
   attn.length "T"
   %x = attn.data "x" {attn.batch = "each"} : !attn.array<["T", 8], f64>
   %rows = attn.scan "T" (%t) axes [0] {
-    // expected-error @+1 {{is launched alone after the phase 'kernels'}}
+    // expected-error @+1 {{is launched alone after phase 'kernels'}}
     %a = attn.compute "a" (%k: 8) {
       %0 = attn.read %x[%t, %k] : !attn.array<["T", 8], f64>
       attn.yield %0 : f64
@@ -60,7 +60,7 @@ attn.program @step {
 
 attn.program @given {
   %x = attn.data "x" {attn.batch = "each"} : !attn.array<[8], f64>
-  // expected-error @+1 {{gives array 0, which nobody reads after the phase 'kernels'}}
+  // expected-error @+1 {{gives array 0, which is unused after phase 'kernels'}}
   %given:2 = attn.kernel rows {
     %a = attn.compute "a" (%k: 8) {
       %0 = attn.read %x[%k] : !attn.array<[8], f64>
@@ -115,7 +115,7 @@ attn.program @no_columns {
 
 attn.program @units {
   %x = attn.data "x" {attn.batch = "each"} : !attn.array<[8], f64>
-  // expected-error @+1 {{does not say what its units are after the phase 'kernels'}}
+  // expected-error @+1 {{does not define its units after phase 'kernels'}}
   %a = attn.compute "a" (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     attn.yield %0 : f64

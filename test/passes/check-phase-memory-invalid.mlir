@@ -1,7 +1,7 @@
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-check-phase=phase=memory
 
 attn.program @no_location {
-  // expected-error @+1 {{'attn.data' op gives an array without a location after the phase 'memory'}}
+  // expected-error @+1 {{'attn.data' op yields an array without a location after phase 'memory'}}
   %x = attn.data "x" {attn.batch = "each"} : !attn.array<[8], f64>
 }
 
@@ -9,7 +9,7 @@ attn.program @no_location {
 
 attn.program @twice {
   %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<[8], f64>
-  // expected-error @+1 {{has memory 0 of its own, which another array has}}
+  // expected-error @+1 {{has memory 0 of its own, which another array also has}}
   %y = attn.compute (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     attn.yield %0 : f64
@@ -102,7 +102,7 @@ attn.program @no_row {
 attn.program @other_row {
   %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<[8], f64>
   %last, %all = attn.scan 3 (%i) carries (%a = %x : !attn.array<[8], f64>) axes [0] {
-    // expected-error @+1 {{is no row of '!attn.array<[3, 8], f64>' in memory 2}}
+    // expected-error @+1 {{is not a row of '!attn.array<[3, 8], f64>' in memory 2}}
     %next = attn.compute (%k: 8) {
       %0 = attn.read %a[%k] : !attn.array<[8], f64>
       attn.yield %0 : f64
@@ -118,7 +118,7 @@ attn.program @not_packed {
   attn.length "S"
   %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<["S", 8], f64>
   %w = attn.param "w" {attn.batch = "once", attn.location = #attn.location<argument 1>} : !attn.array<[8, 8], f64>
-  // expected-error @+1 {{is a product whose right side has no memory after the phase 'memory'}}
+  // expected-error @+1 {{is a product whose right side has no memory after phase 'memory'}}
   %y = attn.compute (%i: "S", %n: 8) sum (%k: 8) {
     %0 = attn.read %x[%i, %k] : !attn.array<["S", 8], f64>
     %1 = attn.read %w[%n, %k] : !attn.array<[8, 8], f64>
@@ -137,7 +137,7 @@ attn.program @not_copied {
   attn.length "S"
   %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<["S", 64], f64>
   %w = attn.param "w" {attn.batch = "once", attn.location = #attn.location<argument 1>} : !attn.array<[256, 64], f64>
-  // expected-error @+1 {{is a product whose copied factors have no memory after the phase 'memory'}}
+  // expected-error @+1 {{is a product whose copied factors have no memory after phase 'memory'}}
   %y = attn.compute (%i: "S", %n: 256) sum (%k: 64) {
     %0 = attn.read %x[%i, %k] : !attn.array<["S", 64], f64>
     %1 = attn.read %w[%n, %k] : !attn.array<[256, 64], f64>
@@ -154,7 +154,7 @@ attn.program @no_list {
   %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<[8], f64>
   %w = attn.param "w" {attn.batch = "once", attn.location = #attn.location<argument 1>} : !attn.array<[8, 8], f64>
   %last, %all = attn.scan 3 (%i) carries (%a = %x : !attn.array<[8], f64>) axes [0] {
-    // expected-error @+1 {{is a product whose rows have no list after the phase 'memory'}}
+    // expected-error @+1 {{is a product whose rows have no list after phase 'memory'}}
     %z = attn.compute (%n: 8) sum (%k: 8) {
       %0 = attn.read %a[%k] : !attn.array<[8], f64>
       %1 = attn.read %w[%n, %k] : !attn.array<[8, 8], f64>
@@ -179,7 +179,7 @@ attn.program @no_view {
     %0 = arith.constant 0.0 : f64
     attn.yield %0 : f64
   } {attn.batch = "each", attn.location = #attn.location<own 1>} : !attn.array<[16], f64>
-  // expected-error @+1 {{is no view but lies in memory 1 of another array}}
+  // expected-error @+1 {{is not a view but lies in memory 1 of another array}}
   %z = attn.concat %x, %x {attn.batch = "each", attn.location = #attn.location<same 1>} : !attn.array<[8], f64>, !attn.array<[8], f64> -> !attn.array<[16], f64>
 }
 
@@ -189,7 +189,7 @@ attn.program @no_room {
   attn.length "T"
   %q = attn.data "q" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<["T", 64], f64>
   %c = attn.kernel strips over "T" {
-    // expected-error @+1 {{is a product whose right side has no room after the phase 'memory'}}
+    // expected-error @+1 {{is a product whose right side has no room after phase 'memory'}}
     %e = attn.compute "e" (%t: "T", %u: "T") sum (%a: 64) {
       %0 = attn.read %q[%t, %a] : !attn.array<["T", 64], f64>
       %1 = attn.read %q[%u, %a] : !attn.array<["T", 64], f64>
@@ -211,7 +211,7 @@ attn.program @sums_in_memory {
   %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<[16], f64>
   %w = attn.param "w" {attn.batch = "once", attn.location = #attn.location<argument 1>} : !attn.array<[16, 16], f64>
   %h = attn.kernel columns {
-    // expected-error @+1 {{is a product whose sums have no room after the phase 'memory'}}
+    // expected-error @+1 {{is a product whose sums have no room after phase 'memory'}}
     %z = attn.compute (%n: 16) sum (%k: 16) {
       %0 = attn.read %x[%k] : !attn.array<[16], f64>
       %1 = attn.read %w[%n, %k] : !attn.array<[16, 16], f64>
@@ -232,7 +232,7 @@ attn.program @sums_in_memory {
 attn.program @copy_of_sums {
   attn.length "S"
   %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<["S", 64], f64>
-  // expected-error @+1 {{stores a copy but is no equation outside of loops that gives whole rows one by one}}
+  // expected-error @+1 {{only an equation outside loops that computes whole rows can store a copy}}
   %y = attn.compute (%i: "S", %n: 64) sum (%k: 64) {
     %0 = attn.read %x[%i, %k] : !attn.array<["S", 64], f64>
     attn.yield %0 : f64

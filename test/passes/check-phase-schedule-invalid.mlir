@@ -1,5 +1,5 @@
 // RUN: fovea-opt %s --verify-diagnostics --attn-check-phase=phase=schedule
 
-// expected-error @+1 {{'attn.system' op is left after the phase 'schedule'}}
+// expected-error @+1 {{'attn.system' op remains after phase 'schedule'}}
 attn.system @loss {
 }

@@ -4,7 +4,7 @@
 
 attn.program @many {
   %x = attn.data "x" : !attn.array<[8], f64>
-  // expected-error @+1 {{has blocks of 48 : i64 threads, but there are those of a warp, 32}}
+  // expected-error @+1 {{block size must be 32 (one warp), got 48 : i64}}
   %y = attn.compute () sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     attn.yield %0 : f64
@@ -16,7 +16,7 @@ attn.program @many {
 attn.program @product {
   %x = attn.data "x" : !attn.array<[8], f64>
   %w = attn.param "w" : !attn.array<[8, 8], f64>
-  // expected-error @+1 {{has blocks of a warp but is no equation that is computed without tiles}}
+  // expected-error @+1 {{only an equation computed without tiles can have blocks of one warp}}
   %y = attn.compute (%n: 8) sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     %1 = attn.read %w[%n, %k] : !attn.array<[8, 8], f64>

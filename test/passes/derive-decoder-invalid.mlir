@@ -1,6 +1,6 @@
 // RUN: fovea-opt %s --split-input-file --verify-diagnostics --attn-derive-decoder=show=align
 
-// expected-error @+1 {{no equation is called 'align'}}
+// expected-error @+1 {{there is no equation 'align'}}
 attn.system @decoding {
 }
 

@@ -1,6 +1,6 @@
 // RUN: fovea-opt %s --split-input-file --verify-diagnostics --attn-derive-objective=get=a
 
-// expected-error @+1 {{no equation is called 'a'}}
+// expected-error @+1 {{there is no equation 'a'}}
 attn.system @training {
 }
 

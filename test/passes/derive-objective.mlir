@@ -12,10 +12,12 @@
 // CHECK:         %[[Y:.*]] = attn.data "y"
 // CHECK:         %[[TABLE:.*]] = attn.compute "log_p.y" (%[[T:.*]]: "T") log_softmax (%[[V:.*]]: 97)
 // CHECK-NEXT:      attn.read %[[L]][%[[T]], %[[V]]]
-// CHECK:         %[[LOGP:.*]] = attn.compute "logp.y" () sum (%[[T:.*]]: "T")
+// CHECK:         %[[LOGPS:.*]] = attn.compute "logps.y" (%[[T:.*]]: "T")
 // CHECK-NEXT:      %[[SYMBOL:.*]] = attn.read %[[Y]][%[[T]]]
 // CHECK-NEXT:      %[[PLACE:.*]] = arith.index_cast %[[SYMBOL]]
 // CHECK-NEXT:      attn.read %[[TABLE]][%[[T]], %[[PLACE]]]
+// CHECK:         %[[LOGP:.*]] = attn.compute "logp.y" () sum (%[[T:.*]]: "T")
+// CHECK-NEXT:      attn.read %[[LOGPS]][%[[T]]]
 // CHECK:         %[[CHOICES:.*]] = attn.compute "choices.y" () sum (%{{.*}}: "T")
 // CHECK:         %[[NLL:.*]] = attn.compute "nll" ()
 // CHECK-NEXT:      %[[SUM:.*]] = attn.read %[[LOGP]][]
@@ -72,10 +74,10 @@ module attributes {attn.train = {smooth = 0.1 : f64}} {
 // CHECK:         attn.compute "hidden" ({{.*}}) softmax (%{{.*}}: 97) where
 // CHECK-NOT:     {{\) softmax}}
 // CHECK:         %[[LOGS:.*]] = attn.compute "p" (%{{.*}}: "T") log_softmax (%{{.*}}: 97) {
-// CHECK:         attn.compute "logp.y"
+// CHECK:         attn.compute "logps.y"
 // CHECK:           %[[READ:.*]] = attn.read %[[LOGS]][
 // CHECK-NEXT:      attn.yield %[[READ]]
-// CHECK:         attn.compute "logp.z"
+// CHECK:         attn.compute "logps.z"
 // CHECK:           math.log
 attn.system @training {
   attn.length "T"

@@ -179,8 +179,7 @@ attn.program @picked {
 // CHECK-NOT: attn.kernel
 // CHECK: attn.compute "logits"
 // CHECK: attn.compute "total" (%
-// CHECK: attn.compute "total" () sum
-// CHECK: attn.partial = 0
+// CHECK: attn.compute "total" () sum (%[[T:.*]]: "T") order(lanes %[[T]]) {
 attn.program @whole {
   attn.length "T"
   %x = attn.data "x" : !attn.array<["T", 32], f64>

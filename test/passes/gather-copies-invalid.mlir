@@ -69,7 +69,7 @@ attn.program @sum {
 
 attn.program @list {
   %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<[8], f64>
-  // expected-error @+1 {{gathers true, which is no list of copies}}
+  // expected-error @+1 {{expects 'attn.gathered_copies' to be a list, but it is true}}
   %y = attn.compute () sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     attn.yield %0 : f64

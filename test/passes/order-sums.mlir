@@ -7,8 +7,7 @@
 attn.program @neighbours {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 33], f64>
-  // CHECK: attn.compute "norm" (%{{.*}}: "S") sum (%{{.*}}: 33)
-  // CHECK: attn.partial = 1 : i64
+  // CHECK: attn.compute "norm" (%{{.*}}: "S") sum (%[[K:.*]]: 33) order(lanes %[[K]], fused)
   %n = attn.compute "norm" (%i: "S") sum (%k: 33) {
     %0 = attn.read %x[%i, %k] : !attn.array<["S", 33], f64>
     %1 = arith.mulf %0, %0 : f64
@@ -26,9 +25,7 @@ attn.program @neighbours {
 attn.program @results {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 33], f64>
-  // CHECK: attn.compute "total" (%{{.*}}: 33) sum (%{{.*}}: "S")
-  // CHECK-NOT: attn.partial
-  // CHECK: attn.output
+  // CHECK: attn.compute "total" (%{{.*}}: 33) sum (%{{.*}}: "S") order(chain) {
   %n = attn.compute "total" (%k: 33) sum (%i: "S") {
     %0 = attn.read %x[%i, %k] : !attn.array<["S", 33], f64>
     %1 = math.exp %0 : f64
@@ -46,9 +43,8 @@ attn.program @product {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 32], f64>
   %w = attn.param "w" : !attn.array<[64, 32], f64>
+  // CHECK: attn.compute "h" {{.*}} order(chain, fused)
   // CHECK: attn.product
-  // CHECK-NOT: attn.partial
-  // CHECK: attn.output
   %h = attn.compute "h" (%i: "S", %n: 64) sum (%k: 32) {
     %0 = attn.read %x[%i, %k] : !attn.array<["S", 32], f64>
     %1 = attn.read %w[%n, %k] : !attn.array<[64, 32], f64>
@@ -71,9 +67,8 @@ attn.program @likelihood {
   // CHECK: %[[TERMS:.*]] = attn.compute "p" (%[[T:.*]]: "T") {
   // CHECK-NEXT: %[[W:.*]] = attn.read %{{.*}}[%[[T]]]
   // CHECK-NEXT: arith.index_cast %[[W]]
-  // CHECK: attn.compute "p" () sum (%[[U:.*]]: "T") {
+  // CHECK: attn.compute "p" () sum (%[[U:.*]]: "T") order(lanes %[[U]]) {
   // CHECK-NEXT: attn.read %[[TERMS]][%[[U]]]
-  // CHECK: attn.partial = 0 : i64
   %p = attn.compute "p" () sum (%t: "T") {
     %0 = attn.read %word[%t] : !attn.array<["T"], i64>
     %1 = arith.index_cast %0 : i64 to index
@@ -92,9 +87,7 @@ attn.program @masked {
   attn.length "T"
   %word = attn.data "word" : !attn.array<["T"], i64>
   %logp = attn.data "logp" : !attn.array<["T", 50], f64>
-  // CHECK: attn.compute "p" () sum (%{{.*}}: "T") where
-  // CHECK-NOT: attn.partial
-  // CHECK: attn.output
+  // CHECK: attn.compute "p" () sum (%{{.*}}: "T") order(chain) where
   %p = attn.compute "p" () sum (%t: "T") where {
     %c = arith.constant 3 : index
     %0 = arith.cmpi slt, %t, %c : index
@@ -130,4 +123,26 @@ attn.program @examples {
     attn.yield %2 : f64
   } : !attn.array<[16, 24], f64>
   attn.output "grad/s" %s : !attn.array<[16, 24], f64>
+}
+
+// -----
+
+// What has an order keeps it, and is named a product only where it is a chain
+// with one rounding for a product and its addition.
+
+// CHECK-LABEL: attn.program @kept
+attn.program @kept {
+  attn.length "S"
+  %x = attn.data "x" : !attn.array<["S", 32], f64>
+  %w = attn.param "w" : !attn.array<[64, 32], f64>
+  // CHECK: attn.compute "h" {{.*}} order(chain) {
+  // CHECK-NOT: attn.product
+  // CHECK: attn.output
+  %h = attn.compute "h" (%i: "S", %n: 64) sum (%k: 32) order(chain) {
+    %0 = attn.read %x[%i, %k] : !attn.array<["S", 32], f64>
+    %1 = attn.read %w[%n, %k] : !attn.array<[64, 32], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["S", 64], f64>
+  attn.output "h" %h : !attn.array<["S", 64], f64>
 }

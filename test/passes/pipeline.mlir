@@ -4,7 +4,9 @@
 // RUN: fovea-opt %s --attn-pipeline=gradients=false --dump-pass-pipeline 2>&1 >/dev/null | FileCheck %s --check-prefix=FORWARD
 // RUN: not fovea-opt %s --attn-pipeline=stop-after=drive 2>&1 | FileCheck %s --check-prefix=MISSPELT
 
-// CHECK:      attn-draw-latents
+// CHECK:      attn-order-equations
+// CHECK-NEXT: attn-continue-rows
+// CHECK-NEXT: attn-draw-latents
 // CHECK-NEXT: attn-derive-objective
 // CHECK-NEXT: attn-repeat-samples
 // CHECK-NEXT: attn-derive-decoder
@@ -16,6 +18,7 @@
 // CHECK-NEXT: attn-inherit-support
 // CHECK-NEXT: attn-drop-indices{of-one=true}
 // CHECK-NEXT: attn-order-factors
+// CHECK-NEXT: attn-order-equations
 // CHECK-NEXT: attn-guard-equations
 // CHECK-NEXT: attn-differentiate
 // CHECK-NEXT: attn-drop-stops

@@ -1,7 +1,7 @@
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-place-arrays))"
 
 attn.program @unbatched {
-  // expected-error @+1 {{'attn.data' op has no 'attn.batch', which 'attn-batch' gives it}}
+  // expected-error @+1 {{'attn.data' op has no 'attn.batch', which 'attn-batch' adds}}
   %x = attn.data "x" : !attn.array<[4], f64>
   attn.output "y" %x : !attn.array<[4], f64>
 }
@@ -10,7 +10,7 @@ attn.program @unbatched {
 
 attn.program @no_columns {
   %x = attn.data "x" {attn.batch = "each"} : !attn.array<[16], f64>
-  // expected-error @+1 {{'attn.kernel' op has no equations of one width after products of so many columns}}
+  // expected-error @+1 {{'attn.kernel' op has no equations of equal width after its products}}
   %y = attn.kernel columns {
     %own = attn.compute "y" (%i: 16) {
       %0 = attn.read %x[%i] : !attn.array<[16], f64>
@@ -26,7 +26,7 @@ attn.program @no_columns {
 attn.program @no_attention {
   attn.length "T" {attn.batch = "each"}
   %x = attn.data "x" {attn.batch = "each"} : !attn.array<["T", 16], f64>
-  // expected-error @+1 {{'attn.kernel' op takes 64 keys at a time but is no attention of 64 at a time}}
+  // expected-error @+1 {{'attn.kernel' op takes 64 keys at a time but is not an attention of 64 at a time}}
   %y = attn.kernel strips over "T" keys 64 {
     %own = attn.compute "y" (%t: "T", %i: 16) {
       %0 = attn.read %x[%t, %i] : !attn.array<["T", 16], f64>

@@ -16,19 +16,19 @@ attn.program @causal {
   // CHECK:      %[[S:.*]] = attn.compute "w" (%{{.*}}: "T", %{{.*}}: "T") where
   // CHECK:        attn.read %[[E]]
   // CHECK-NEXT:   math.tanh
-  // CHECK:      %[[W:.*]] = attn.compute "w" (%{{.*}}: "T") softmax (%{{.*}}: "T") where
+  // CHECK:      %[[W:.*]] = attn.compute "w" (%{{.*}}: "T") softmax (%[[WU:.*]]: "T") order(lanes %[[WU]]) where
   // CHECK:        attn.read %[[S]]
   // CHECK-NEXT:   attn.yield
-  // CHECK:      %[[SUMS:.*]] = attn.compute "w" (%[[T:.*]]: "T") logsumexp (%[[U:.*]]: "T") where
+  // CHECK:      %[[SUMS:.*]] = attn.compute "w" (%[[T:.*]]: "T") logsumexp (%[[U:.*]]: "T") order(lanes %[[U]]) where
   // CHECK-NEXT:   arith.cmpi sle, %[[U]], %[[T]]
   // CHECK:        attn.read %[[S]]
   // CHECK-NEXT:   attn.yield
   // CHECK:      %[[C:.*]] = attn.compute "c"
   // CHECK:        attn.read %[[W]]
-  // CHECK:      %[[L:.*]] = attn.compute "adjoint of w" (%[[T:.*]]: "T") sum (%[[A:.*]]: 64) {
+  // CHECK:      %[[L:.*]] = attn.compute "adjoint of w" (%[[T:.*]]: "T") sum (%[[A:.*]]: 64) order(lanes %[[A]], fused) {
   // CHECK-NEXT:   attn.read %d[%[[T]], %[[A]]]
   // CHECK-NEXT:   attn.read %[[C]][%[[T]], %[[A]]]
-  // CHECK:      %[[E:.*]] = attn.compute "e" (%[[T:.*]]: "T", %[[U:.*]]: "T") sum (%[[A:.*]]: 64) {
+  // CHECK:      %[[E:.*]] = attn.compute "e" (%[[T:.*]]: "T", %[[U:.*]]: "T") sum (%[[A:.*]]: 64) order(chain, fused) {
   // CHECK-NEXT:   attn.read %q[%[[T]], %[[A]]]
   // CHECK:        left = 0, rows(0), columns(1), terms(2)>
   // CHECK:      %[[S:.*]] = attn.compute "w" (%{{.*}}: "T", %{{.*}}: "T") where
@@ -44,9 +44,9 @@ attn.program @causal {
   // CHECK:        attn.read %[[W]][%[[T]], %[[U]]]
   // CHECK:        attn.read %[[DW]][%[[T]], %[[U]]]
   // CHECK:        attn.read %[[L]][%[[T]]]
-  // CHECK:      attn.compute "d q" (%[[T:.*]]: "T", %{{.*}}: 64) sum (%[[U:.*]]: "T") {
+  // CHECK:      attn.compute "d q" (%[[T:.*]]: "T", %{{.*}}: 64) sum (%[[U:.*]]: "T") order(chain, fused) {
   // CHECK-NEXT:   attn.read %[[DE]][%[[T]], %[[U]]]
-  // CHECK:      %[[E:.*]] = attn.compute "e" (%[[U:.*]]: "T", %[[T:.*]]: "T") sum (%[[A:.*]]: 64) {
+  // CHECK:      %[[E:.*]] = attn.compute "e" (%[[U:.*]]: "T", %[[T:.*]]: "T") sum (%[[A:.*]]: 64) order(chain, fused) {
   // CHECK-NEXT:   attn.read %q[%[[T]], %[[A]]]
   // CHECK-NEXT:   attn.read %k[%[[U]], %[[A]]]
   // CHECK:        left = 1, rows(0), columns(1), terms(2)>
@@ -60,9 +60,9 @@ attn.program @causal {
   // CHECK:        left = 1, rows(0), columns(1 in 0 to *), terms(2)>
   // CHECK:      %[[DE:.*]] = attn.compute "d e" (%[[U:.*]]: "T", %[[T:.*]]: "T") where {
   // CHECK-NEXT:   arith.cmpi sle, %[[U]], %[[T]]
-  // CHECK:      attn.compute "d v" (%[[U:.*]]: "T", %{{.*}}: 64) sum (%[[T:.*]]: "T") where
+  // CHECK:      attn.compute "d v" (%[[U:.*]]: "T", %{{.*}}: 64) sum (%[[T:.*]]: "T") order(chain, fused) where
   // CHECK:        attn.read %[[W]][%[[U]], %[[T]]]
-  // CHECK:      attn.compute "d k" (%[[U:.*]]: "T", %{{.*}}: 64) sum (%[[T:.*]]: "T") {
+  // CHECK:      attn.compute "d k" (%[[U:.*]]: "T", %{{.*}}: 64) sum (%[[T:.*]]: "T") order(chain, fused) {
   // CHECK-NEXT:   attn.read %[[DE]][%[[U]], %[[T]]]
   %e = attn.compute "e" (%t: "T", %u: "T") sum (%a: 64) {
     %0 = attn.read %q[%t, %a] : !attn.array<["T", 64], f64>

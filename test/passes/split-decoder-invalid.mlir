@@ -8,7 +8,7 @@ attn.program @decode {
   %0 = attn.search "T" states [] (%t) carries () axes [0] {
     %1 = attn.scan "S" (%i) carries () axes [0] {
       %2 = attn.scan "S" (%j) carries () axes [0] {
-        // expected-error @+1 {{decoding: 'y' is chosen in a loop inside a loop of a step, which cannot be compiled yet; '--reference' interprets it}}
+        // expected-error @+1 {{decoding: 'y' is chosen in a nested loop of a step, which cannot be compiled yet; help: interpret it with '--reference'}}
         %y = attn.choice "y" categorical ["logits"] (%w : !attn.array<[3], f64>) -> !attn.array<[], i64>
         attn.yield %y : !attn.array<[], i64>
       } : !attn.array<["S"], i64>
@@ -29,7 +29,7 @@ attn.program @decode {
   %w = attn.param "w" : !attn.array<[3], f64>
   %0 = attn.search "T" states [] (%t) carries () axes [0] {
     %1 = attn.scan "W" (%i) carries () axes [0] {
-      // expected-error @+1 {{decoding: 'y' is chosen as often as W says of another index than that of the step, which cannot be compiled yet; '--reference' interprets it}}
+      // expected-error @+1 {{decoding: 'y' is chosen as often as W says of another index than that of the step, which cannot be compiled yet; help: interpret it with '--reference'}}
       %y = attn.choice "y" categorical ["logits"] (%w : !attn.array<[3], f64>) -> !attn.array<[], i64>
       attn.yield %y : !attn.array<[], i64>
     } : !attn.array<["W"], i64>
@@ -55,7 +55,7 @@ attn.program @decode {
       %3 = arith.trunci %2 : i64 to i1
       attn.yield %3 : i1
     } : !attn.array<[], i1>
-    // expected-error @+1 {{decoding: the mark 'valid' judges 'y', which is chosen in a loop inside a step, which cannot be compiled yet; '--reference' interprets it}}
+    // expected-error @+1 {{decoding: the mark 'valid' judges 'y', which is chosen in a loop inside a step, which cannot be compiled yet; help: interpret it with '--reference'}}
     attn.mark "valid" %good : !attn.array<[], i1>
     attn.yield %1 : !attn.array<["S"], i64>
   } : !attn.array<["T", "S"], i64>
@@ -76,7 +76,7 @@ attn.program @decode {
     %2 = attn.read %0[%1] : !attn.array<["T"], i64>
     attn.yield %2 : i64
   } : !attn.array<[], i64>
-  // expected-error @+1 {{decoding: the mark 'longest' depends on what is generated, which cannot be compiled yet; '--reference' interprets it}}
+  // expected-error @+1 {{decoding: the mark 'longest' depends on what is generated, which cannot be compiled yet; help: interpret it with '--reference'}}
   attn.mark "longest" %sum : !attn.array<[], i64>
   attn.output "y" %0 : !attn.array<["T"], i64>
 }
@@ -87,7 +87,7 @@ attn.program @decode {
   attn.length "M"
   attn.length "W" over "M"
   %x = attn.data "x" : !attn.array<["M", "W"], f64>
-  // expected-error @+1 {{decoding: 'y' is chosen from as many values as W, a nested length, says, which cannot be compiled yet; '--reference' interprets it}}
+  // expected-error @+1 {{decoding: 'y' is chosen from as many values as W, a nested length, says, which cannot be compiled yet; help: interpret it with '--reference'}}
   %y = attn.choice "y" categorical ["logits"] (%x : !attn.array<["M", "W"], f64>) -> !attn.array<["M"], i64>
   attn.output "y" %y : !attn.array<["M"], i64>
 }
@@ -105,7 +105,7 @@ attn.program @decode {
       %tag = attn.choice "tag" categorical ["logits"] (%w : !attn.array<[3], f64>) -> !attn.array<[], i64>
       attn.yield %tag : !attn.array<[], i64>
     } : !attn.array<["W"], i64>
-    // expected-error @+1 {{decoding: the mark 'score' judges 'tag', which is chosen in a loop inside a step, which cannot be compiled yet; '--reference' interprets it}}
+    // expected-error @+1 {{decoding: the mark 'score' judges 'tag', which is chosen in a loop inside a step, which cannot be compiled yet; help: interpret it with '--reference'}}
     attn.mark "score" %rank : !attn.array<[], f64>
     attn.yield %row : !attn.array<["W"], i64>
   } : !attn.array<["M", "W"], i64>

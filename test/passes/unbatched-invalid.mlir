@@ -24,7 +24,7 @@
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-check-phase=phase=kernels
 
 attn.program @decode {
-  // expected-error @+1 {{'attn.data' op has no 'attn.batch', which 'attn-batch' gives it}}
+  // expected-error @+1 {{'attn.data' op has no 'attn.batch', which 'attn-batch' adds}}
   %x = attn.data "x" : !attn.array<[4], f64>
   attn.output "y" %x : !attn.array<[4], f64>
 }
@@ -33,7 +33,7 @@ attn.program @decode {
 
 attn.program @decode {
   %x = attn.data "x" {attn.batch = "each"} : !attn.array<[4], f64>
-  // expected-error @+1 {{'attn.compute' op has 'attn.batch' 'twice', which is none of 'once', 'each' and 'sum'}}
+  // expected-error @+1 {{'attn.compute' op expects 'attn.batch' to be "once", "each" or "sum", but it is "twice"}}
   %y = attn.compute "y" (%i: 4) {
     %0 = attn.read %x[%i] : !attn.array<[4], f64>
     attn.yield %0 : f64

@@ -382,15 +382,21 @@ Failures fovea::random::checkSpec(const Spec &spec, const Spec *renamed,
     return success();
   });
 
+  auto refuse = [&] {
+    ++statistics.refused;
+    return Failures();
+  };
   std::unique_ptr<Subject> subject = makeSubject(spec, seed, context, failures);
   if (!subject)
-    return failures;
+    return options.mayBeRefused ? refuse() : failures;
   ModuleOp module = *subject->model->module;
   OwningOpRef<ModuleOp> original(cast<ModuleOp>(module->clone()));
   std::string text = printed(module);
 
   Arrays want;
   Status status = objective(*subject->oracle, subject->example, want, true);
+  if (status.failed() && options.mayBeRefused)
+    return refuse(); // an equation that needs itself
   if (status.failed()) {
     failures.push_back("@training: " + status.text());
     return failures;
@@ -399,6 +405,8 @@ Failures fovea::random::checkSpec(const Spec &spec, const Spec *renamed,
   std::vector<std::string> gets = getsOf(module, seed);
   if (!runPipeline(*subject, want, gets, options.everyPass, observed, failures,
                    statistics)) {
+    if (options.mayBeRefused && !messages.empty())
+      return refuse();
     failures.push_back("the pipeline fails: " + messages);
     return failures;
   }
@@ -408,6 +416,10 @@ Failures fovea::random::checkSpec(const Spec &spec, const Spec *renamed,
     checkGradients(*subject, observed.gradients, failures, statistics);
   if (options.decoding)
     checkDecoder(*subject, module, failures, statistics);
+  if (options.beams && failures.empty())
+    checkBeams(*subject, *original, module, failures, statistics);
+  if (options.bits && failures.empty())
+    checkBits(*subject, *original, failures, statistics);
   if (options.compiled)
     checkCompiled(*subject, *original, module, gets, options, failures,
                   statistics);

@@ -21,10 +21,16 @@ namespace fovea::random {
 struct Statistics {
   int64_t specs = 0, directions = 0, kinks = 0, steps = 0, bruteForced = 0,
           states = 0, unnecessary = 0, passes = 0, compiled = 0;
+  /// Log p of choices whose bits were compared with a score.
+  int64_t logps = 0;
   /// Systems of which a sum was ordered, and products of each example in loops.
   int64_t ordered = 0, inLoops = 0;
+  /// Hypotheses of compiled searches, and specs that cannot be decoded.
+  int64_t hypotheses = 0, refused = 0;
   /// Mistakes that were put into programs, and how many of them were found.
   int64_t planted = 0, foundInDouble = 0, foundInSingle = 0;
+  /// Live ranges that were cut short, and how many of them were found.
+  int64_t shortened = 0, noticed = 0;
   /// Products by attn::ProductKind, kernels by attn::Schedule, and what is
   /// launched by attn::Units.
   int64_t products[4] = {}, kernels[attn::getMaxEnumValForSchedule() + 1] = {},
@@ -42,11 +48,16 @@ struct Statistics {
     unnecessary += other.unnecessary;
     passes += other.passes;
     compiled += other.compiled;
+    logps += other.logps;
     ordered += other.ordered;
     inLoops += other.inLoops;
+    hypotheses += other.hypotheses;
+    refused += other.refused;
     planted += other.planted;
     foundInDouble += other.foundInDouble;
     foundInSingle += other.foundInSingle;
+    shortened += other.shortened;
+    noticed += other.noticed;
     for (size_t kind = 0; kind < std::size(products); ++kind)
       products[kind] += other.products[kind];
     for (size_t kind = 0; kind < std::size(convolutions); ++kind)
@@ -61,12 +72,19 @@ struct Statistics {
 /// What `checkSpec` looks at.
 struct CheckOptions {
   bool everyPass = true, gradients = true, decoding = true, compiled = true,
-       renaming = true, formatting = true;
+       renaming = true, formatting = true, bits = true;
+  /// Compares compiled searches with the interpreter's.
+  bool beams = false;
+  /// The spec may have no decoder; it is then diagnosed.
+  bool mayBeRefused = false;
   /// Compiles every program in each precision, instead of one by turns.
   bool everyProgram = false;
   /// Instead: puts so many mistakes into the gradients of a spec, one at a
   /// time, and counts which are found.
   int64_t mistakes = 0;
+  /// Instead: runs each program through the debug pool, with the same bits, and
+  /// with live ranges cut short, one at a time.
+  bool debugPool = false;
   Scale scale = Scale::Small;
   /// What it compiles for, as `fovea --cpu` names it.
   std::string cpu = "native";
@@ -128,6 +146,15 @@ void checkGradients(const Subject &subject, const reference::Arrays &gradients,
 /// step, the beam, the necessity of each state.
 void checkDecoder(const Subject &subject, mlir::ModuleOp scheduled,
                   Failures &failures, Statistics &statistics);
+
+/// Compiled searches of `@decode` over a ragged batch against the interpreter.
+void checkBeams(const Subject &subject, mlir::ModuleOp original,
+                mlir::ModuleOp scheduled, Failures &failures,
+                Statistics &statistics);
+
+/// Compiled searches and scores of what they find, in f32: the same bits.
+void checkBits(const Subject &subject, mlir::ModuleOp original,
+               Failures &failures, Statistics &statistics);
 
 /// Compiled `@loss` and `@grad` over a ragged batch, with the equations `gets`
 /// as outputs. `original` is what the front end gave, `scheduled` has the

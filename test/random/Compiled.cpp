@@ -11,6 +11,7 @@
 #include "dialect/reference/Compare.h"
 #include "driver/model/ChooseTarget.h"
 #include "passes/Passes.h"
+#include "passes/Pipeline.h"
 #include "passes/analysis/Product.h"
 #include "passes/kernels/DivideWork.h"
 #include "test/random/Checks.h"
@@ -22,6 +23,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 using namespace fovea;
 using namespace fovea::random;
@@ -58,8 +60,12 @@ private:
                    bool isDouble);
   bool judgePrecision(const CompiledProgram &program, llvm::StringRef entry,
                       const std::string &what, bool isDouble);
+  bool judgeBits(const CompiledProgram &program, llvm::StringRef entry,
+                 const std::string &what);
   void plantMistakes();
   void judgeCompany(CompiledProgram &program, const std::string &what);
+  void judgeDebugged(llvm::StringRef entry, bool isDouble,
+                     const std::string &what);
   void judgeMachines(CompiledProgram &program, CompiledProgram &other,
                      const std::string &what);
   std::unique_ptr<CompiledProgram> compile(llvm::StringRef entry, bool isDouble,
@@ -424,6 +430,69 @@ bool CompiledCheck::judgePrecision(const CompiledProgram &program,
   return failures.size() == before;
 }
 
+/// Says where the first number with other bits is; empty when there is none. A
+/// sum that is zero has either sign: tiles of products add the zeros of
+/// padding.
+static std::string differingBits(const Array &want,
+                                 const std::vector<double> &got) {
+  if (want.values.size() != got.size())
+    return "has another shape";
+  for (auto [place, value] : llvm::enumerate(got)) {
+    double expected = want.values[place];
+    bool isSame =
+        expected == value || (std::isnan(expected) && std::isnan(value));
+    if (!isSame)
+      return fmt::format("is {:a}, interpreted in f32 {:a}, at element {}",
+                         value, expected, place);
+  }
+  return "";
+}
+
+/// In single precision the interpreter has the bits of compiled code.
+bool CompiledCheck::judgeBits(const CompiledProgram &program,
+                              llvm::StringRef entry, const std::string &what) {
+  mlir::Operation *container = findContainer(*batched, entry);
+  std::vector<Inputs> seeded = inputs;
+  std::vector<Arrays> own(inputs.size());
+  for (auto [one, arrays] : llvm::zip_equal(seeded, own)) {
+    one.single = true;
+    one.data["seed.nll"] = Array::scalar(nllSeed);
+    one.data["seed.penalty"] = Array::scalar(penaltySeed);
+    if (Status status = evaluate(container, one, arrays); status.failed()) {
+      fail(what + ", interpreted in f32: " + status.text());
+      return false;
+    }
+  }
+  Arrays sums;
+  if (Status status = evaluateTogether(container, seeded, sums);
+      status.failed()) {
+    fail(what + ", the batch interpreted in f32: " + status.text());
+    return false;
+  }
+  for (const Program::Array &array : program.program().arrays) {
+    if (array.role != Program::Role::Output)
+      continue;
+    std::string difference;
+    if (!isPerExample(array)) {
+      const Array &want = sums.at(array.name);
+      std::vector<double> sum(want.values.size());
+      program.workspace().addOutput(array.name, sum.data());
+      difference = differingBits(want, sum);
+    }
+    for (size_t number = 0; isPerExample(array) && number < own.size();
+         ++number)
+      if (difference.empty())
+        difference = differingBits(
+            own[number].at(array.name),
+            program.workspace().output(array.name, number).values);
+    if (difference.empty())
+      continue;
+    fail(what + ": '" + array.name + "' " + difference);
+    return false;
+  }
+  return true;
+}
+
 /// All that a run gave, by name and example.
 static std::map<std::string, std::vector<double>>
 resultsOf(const CompiledProgram &program, size_t examples, bool gradients) {
@@ -464,6 +533,80 @@ void CompiledCheck::judgeCompany(CompiledProgram &program,
                     std::to_string(number));
     }
   }
+}
+
+/// A program of its own from code that others are made of, too.
+static std::unique_ptr<CompiledProgram>
+programOf(const codegen::Code &code, const cli::CompiledOptions &how) {
+  codegen::Code copy;
+  copy.description = code.description;
+  for (const auto &object : code.objects)
+    copy.objects.push_back(
+        llvm::MemoryBuffer::getMemBufferCopy(object->getBuffer()));
+  std::unique_ptr<CompiledProgram> program;
+  Status status = CompiledProgram::create(std::move(copy), how, program);
+  assert(status.succeeded() && "the code is that of another program");
+  (void)status;
+  return program;
+}
+
+/// Units in any order, and NaN in memory that is free, change no bits. Where an
+/// array ends before its last reader, they do.
+void CompiledCheck::judgeDebugged(llvm::StringRef entry, bool isDouble,
+                                  const std::string &what) {
+  cli::CompiledOptions how;
+  how.isDouble = isDouble;
+  how.target = options.cpu;
+  how.optimisation = how.codegen = 0;
+  how.isCached = false;
+  how.debugSeed = subject.seed;
+  codegen::Code code;
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::cast<mlir::ModuleOp>((*batched)->clone());
+  if (Status status = cli::compileProgram(*module, entry, how, code);
+      status.failed())
+    return fail(what + ": " + status.text());
+  runtime::Batch batch;
+  for (const runtime::Example &example : examples)
+    batch.push_back(&example);
+  std::unique_ptr<CompiledProgram> program =
+      compile(entry, isDouble, options.cpu, what);
+  if (!program || !compute(*program, batch, nullptr))
+    return;
+  auto wanted = resultsOf(*program, batch.size(), /*gradients=*/true);
+  // Bits: NaN is equal to itself.
+  auto isSame = [&](CompiledProgram &other) {
+    if (!compute(other, batch, nullptr))
+      return false;
+    for (const auto &[name, got] :
+         resultsOf(other, batch.size(), /*gradients=*/true)) {
+      const std::vector<double> &own = wanted[name];
+      if (got.size() != own.size() ||
+          std::memcmp(got.data(), own.data(), got.size() * sizeof(double)))
+        return false;
+    }
+    return true;
+  };
+  for (int run = 0; run < 3; ++run)
+    if (!isSame(*programOf(code, how)))
+      return fail(what + " depends on the order of units, or on free memory");
+  size_t before = failures.size();
+  std::vector<Program::Array> &arrays =
+      code.description.programs.front().arrays;
+  // A sample: each takes a link and a run.
+  for (size_t i = 0; i < arrays.size(); i += arrays.size() / 32 + 1) {
+    Program::Array &array = arrays[i];
+    bool isReal = array.element == Program::Element::F32 ||
+                  array.element == Program::Element::F64;
+    if (array.role != Program::Role::Temporary || !isReal ||
+        !array.part.empty() || array.lastUse <= array.firstUse)
+      continue;
+    --array.lastUse;
+    ++statistics.shortened;
+    statistics.noticed += !isSame(*programOf(code, how));
+    ++array.lastUse;
+  }
+  failures.resize(before);
 }
 
 /// Code for two machines gives the same bits.
@@ -526,6 +669,8 @@ void CompiledCheck::judge(llvm::StringRef entry, bool isDouble) {
   if (!compute(*program, batch, nullptr) ||
       !judgePrecision(*program, entry, what, isDouble))
     return;
+  if (!isDouble && !judgeBits(*program, entry, what))
+    return;
   if (failures.empty())
     judgeCompany(*program, what);
   if (!failures.empty() || options.otherCpu.empty())
@@ -573,7 +718,10 @@ void CompiledCheck::run(const std::vector<std::string> &gets) {
       {"grad", true}, {"grad", false}, {"loss", true}, {"loss", false}};
   for (auto [number, program] : llvm::enumerate(programs))
     if (options.everyProgram || subject.seed % std::size(programs) == number)
-      judge(program.first, program.second);
+      options.debugPool
+          ? judgeDebugged(program.first, program.second,
+                          "compiled @" + std::string(program.first))
+          : judge(program.first, program.second);
 }
 
 void fovea::random::checkCompiled(const Subject &subject,

@@ -2,6 +2,8 @@
 //
 // fovea-random --seeds 0..499     all checks of each seed; a line per failure
 //     --compiled               of compiled code alone
+//     --bits                   only that log p of what is generated has the
+//                              bits of its score; else every fourth seed's
 //     --every-program          in both precisions, not in one by turns
 //     --cpu x86-64-v3          for another CPU than this one
 //     --same-as x86-64-v4      which gives the same bits as this one, or cuda
@@ -9,6 +11,9 @@
 //                              own, the same in any batch
 //     --mistakes 20            instead: puts that many into each spec's
 //                              gradients, and counts those that are found
+//     --carries                instead: decoders with states of every kind,
+//                              whose compiled beams are the interpreter's
+//     --nearly                 the same, many of which cannot be decoded
 // fovea-random --print 7          the spec of a seed
 // fovea-random --shrink 7         the smallest part of it that fails alike
 // fovea-random --features 0..499  how often each part of the language occurs
@@ -16,6 +21,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/AttnDialect.h"
+#include "test/random/Carries.h"
 #include "test/random/Checks.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -38,14 +44,26 @@ static cl::opt<int64_t> print("print", cl::desc("print the spec of a seed"),
                               cl::init(-1));
 static cl::opt<bool> compiledOnly("compiled",
                                   cl::desc("check compiled code and no more"));
+static cl::opt<bool> bitsOnly("bits",
+                              cl::desc("check that log p of what is generated "
+                                       "has the bits of its score, alone"));
 static cl::opt<bool>
     everyProgram("every-program",
                  cl::desc("compile each program of a seed in each precision"));
 static cl::opt<int64_t>
     mistakes("mistakes", cl::desc("put so many mistakes into compiled gradients"
                                   " and count those that are found"));
+static cl::opt<bool>
+    debugPool("debug-pool",
+              cl::desc("run programs with units in random order and NaN in "
+                       "free memory, and cut some live ranges short"));
 static cl::opt<bool> large("large", cl::desc("with dims that are worth matrix "
                                              "products; implies --compiled"));
+static cl::opt<bool> carries("carries",
+                             cl::desc("decoders with states of every kind, and "
+                                      "their compiled beams"));
+static cl::opt<bool> nearly("nearly", cl::desc("the same, many of which cannot "
+                                               "be decoded"));
 static cl::opt<std::string> cpu("cpu", cl::desc("what compiled code is for"),
                                 cl::init("native"));
 static cl::opt<std::string>
@@ -195,15 +213,37 @@ static std::string inChild(llvm::function_ref<Failures(Statistics &)> check,
   return text.substr(sizeof(statistics));
 }
 
+static CheckOptions onlyBits(CheckOptions options) {
+  options.everyPass = options.gradients = options.decoding = options.compiled =
+      options.renaming = options.formatting = options.beams = false;
+  return options;
+}
+
+/// What is checked of decoders with states of every kind.
+static CheckOptions carryOptions() {
+  CheckOptions options;
+  options.beams = true;
+  options.mayBeRefused = nearly;
+  options.everyPass = !nearly;
+  options.gradients = options.compiled = false;
+  options.renaming = options.formatting = false;
+  return options;
+}
+
 static std::string firstFailure(const Spec &spec, int64_t seed,
                                 bool isCompiled) {
   CheckOptions options;
+  if (carries || nearly)
+    options = carryOptions();
   options.renaming = options.formatting = false;
   options.everyProgram = true;
   options.cpu = cpu;
   options.otherCpu = otherCpu;
   options.roundsFactors = roundsFactors;
-  options.gradients = options.decoding = !isCompiled;
+  if (!carries && !nearly)
+    options.gradients = options.decoding = !isCompiled;
+  if (bitsOnly)
+    options = onlyBits(options);
   Statistics statistics;
   return inChild(
       [&](Statistics &counts) {
@@ -213,6 +253,8 @@ static std::string firstFailure(const Spec &spec, int64_t seed,
 }
 
 static Spec specOf(int64_t seed, Naming naming = Naming::Plain) {
+  if (carries || nearly)
+    return generateCarries(seed, nearly);
   return generate(seed, naming, large ? Scale::Large : Scale::Small);
 }
 
@@ -270,26 +312,41 @@ static int countFeatures(int64_t first, int64_t last) {
 static int checkSeeds(int64_t first, int64_t last) {
   Statistics statistics;
   CheckOptions options;
+  if (carries || nearly)
+    options = carryOptions();
   options.everyProgram = everyProgram;
   options.mistakes = mistakes;
+  options.debugPool = debugPool;
   options.cpu = cpu;
   options.otherCpu = otherCpu;
   options.roundsFactors = roundsFactors;
   options.scale = large ? Scale::Large : Scale::Small;
-  if (compiledOnly || large || mistakes > 0)
+  if (compiledOnly || large || debugPool || mistakes > 0)
     options.gradients = options.decoding = options.renaming =
         options.formatting = options.everyPass = false;
+  if (bitsOnly)
+    options = onlyBits(options);
   int64_t failing = 0;
   for (int64_t seed = first; seed <= last; ++seed) {
+    // It costs as much as all others.
+    options.bits = bitsOnly || everyProgram || seed % 4 == 0;
     std::string failure = inChild(
-        [&](Statistics &counts) { return checkSeed(seed, options, counts); },
+        [&](Statistics &counts) {
+          return carries || nearly
+                     ? checkSpec(specOf(seed), nullptr, seed, options, counts)
+                     : checkSeed(seed, options, counts);
+        },
         statistics);
     if (failure.empty())
       continue;
     ++failing;
     llvm::outs() << "seed " << seed << ": " << llvm::StringRef(failure).rtrim()
                  << "; reproduce: fovea-random --seeds " << seed << ".." << seed
-                 << ", --shrink " << seed << (large ? " --large" : "") << "\n";
+                 << ", --shrink " << seed << (large ? " --large" : "")
+                 << (nearly    ? " --nearly"
+                     : carries ? " --carries"
+                               : "")
+                 << "\n";
     llvm::outs().flush();
   }
   llvm::outs() << statistics.specs << " specs, " << failing << " wrong; "
@@ -300,10 +357,20 @@ static int checkSeeds(int64_t first, int64_t last) {
                << statistics.states << " states, " << statistics.unnecessary
                << " unnecessary; " << statistics.compiled
                << " programs compiled";
+  if (statistics.logps > 0)
+    llvm::outs() << "; " << statistics.logps
+                 << " log p have the bits of their scores";
+  if (carries || nearly)
+    llvm::outs() << "; " << statistics.hypotheses
+                 << " hypotheses of compiled searches, " << statistics.refused
+                 << " specs refused";
   if (statistics.planted > 0)
     llvm::outs() << "; of " << statistics.planted << " mistakes f64 tells "
                  << statistics.foundInDouble << ", and of these f32 "
                  << statistics.foundInSingle;
+  if (debugPool)
+    llvm::outs() << "; of " << statistics.shortened << " live ranges cut short "
+                 << statistics.noticed << " are noticed";
   // What the specs reach: a kind that none reaches is tested by none.
   for (auto [kind, count] : llvm::enumerate(statistics.products))
     llvm::outs() << "; "

@@ -101,7 +101,7 @@ attn.system @long {
 // GOOD: good [1]: 8
 // DEAD: x [1]: 4
 // BAD: 'attn.read' in 'bad' reads 'x' at [7], outside its extents [S = 1]
-// UNKNOWN: error: no equation is called 'god'
+// UNKNOWN: error: there is no equation 'god'
 attn.system @dead {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S"], f64>

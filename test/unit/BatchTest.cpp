@@ -95,25 +95,24 @@ TEST(Batch, Refuses) {
       R"('src.length' of example 1 is 3, outside 0..2, the extent of 'src')");
   file.tensors["src.length"] = whole({3}, {1, 1, 1});
   EXPECT_EQ(errorOf(file, {src}),
-            "'src.length' is I64 [3] but has to be I64 [2]");
+            "'src.length' is I64 [3] but must be I64 [2]");
   file.tensors["src.length"] = whole({2}, {1, 2});
   file.tensors["scr.length"] = whole({2}, {1, 2});
   EXPECT_EQ(errorOf(file, {src}),
-            "'scr.length' is the length of no data 'scr'");
+            "'scr.length' is a length, but there is no data 'scr'");
   file.tensors.erase("scr.length");
   file.tensors["example"] = whole({1}, {1});
-  EXPECT_EQ(errorOf(file, {src}), "'example' is I64 [1] but has to be I64 [2]");
+  EXPECT_EQ(errorOf(file, {src}), "'example' is I64 [1] but must be I64 [2]");
   file.tensors.erase("example");
   DataSpec few = src;
   few.limit = 3;
   EXPECT_EQ(errorOf(file, {few}),
             "'src' of example 1 has the value 3, outside 0..2");
   file.tensors["src"] = Tensor::of(DType::F64, {2, 2}, {1, 2, 3, 4});
-  EXPECT_EQ(errorOf(file, {src}), "'src' is F64 but has to be I64");
+  EXPECT_EQ(errorOf(file, {src}), "'src' is F64 but must be I64");
   file.tensors["src"] = whole({4}, {1, 2, 3, 4});
-  EXPECT_EQ(
-      errorOf(file, {src}),
-      R"('src' has 2 axes, the first of which is the batch, but is given [4])");
+  EXPECT_EQ(errorOf(file, {src}),
+            R"('src' has 2 axes including the batch, but the input has [4])");
   file.tensors["src"] = whole({0, 2}, {});
   EXPECT_EQ(errorOf(file, {src}), "the batch has no examples");
   file.tensors["src"] = whole({2, 2}, {1, 2, 3, 4});
@@ -122,7 +121,7 @@ TEST(Batch, Refuses) {
   EXPECT_EQ(errorOf(file, {src, answer}), "'src' has 2 examples but 'y' has 3");
   file.tensors["y"] = Tensor::of(DType::F32, {2}, {0, 1});
   EXPECT_EQ(errorOf(file, {src, answer}),
-            "'y' is F32 but has to be BOOL or whole numbers");
+            "'y' is F32 but must be BOOL or whole numbers");
   file.tensors["y"] = whole({2}, {0, 2});
   EXPECT_EQ(errorOf(file, {src, answer}),
             "'y' of example 1 has the value 2, outside 0..1");
@@ -134,7 +133,7 @@ TEST(Batch, Refuses) {
   DataSpec wide = {"x", DataKind::Real, {{"", 3, ""}}, 0};
   file.tensors["x"] = Tensor::of(DType::F64, {1, 2}, {1, 2});
   EXPECT_EQ(errorOf(file, {wide}),
-            "'x' has the extent 3 at axis 1 but is given [1, 2]");
+            "'x' has extent 3 at axis 1 but the input has [1, 2]");
 }
 
 TEST(Batch, JoinsWithZeros) {
@@ -256,7 +255,7 @@ TEST_F(BatchRun, RefusesUnknownNames) {
   EXPECT_EQ(fovea::reference::runBatch(*module, parameters, examples,
                                        {{"scald"}, {}, 0}, results)
                 .text(),
-            "no equation is called 'scald'");
+            "there is no equation 'scald'");
   fovea::reference::findContainer(*module, "grad")->erase();
   EXPECT_EQ(fovea::reference::runBatch(*module, parameters, examples,
                                        {{"grads"}, {}, 0}, results)

@@ -104,10 +104,9 @@ TEST(Description, DamageIsRefused) {
     EXPECT_TRUE(result.programs.empty());
     EXPECT_TRUE(readDescription(text.substr(0, i), result).failed()) << i;
   }
-  EXPECT_EQ(readDescription("x", result).text(), "this is no compiled model");
-  EXPECT_EQ(
-      readDescription("fovea 0 0\n[]", result).text(),
-      "the model was compiled by another version of fovea than its runtime");
+  EXPECT_EQ(readDescription("x", result).text(), "not a compiled model");
+  EXPECT_EQ(readDescription("fovea 0 0\n[]", result).text(),
+            "the model and its runtime come from different versions of fovea");
   text.back() = ' ';
   EXPECT_EQ(readDescription(text, result).text(),
             "the description of the model is damaged");

@@ -8,6 +8,8 @@
 #include "codegen/math/ExpandMath.h"
 #include "codegen/native/Jit.h"
 #include "codegen/native/Lower.h"
+#include "dialect/reference/Single.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
@@ -17,6 +19,7 @@
 #include <limits>
 #include <random>
 
+using namespace fovea;
 using namespace fovea::codegen;
 using namespace mlir;
 
@@ -268,6 +271,48 @@ template <typename T> static void edges(const Function &function) {
 TEST_P(ExpandMath, IsRightAtTheEdges) {
   edges<float>(GetParam());
   edges<double>(GetParam());
+}
+
+/// The interpreter's functions of f32 are written a second time, and have the
+/// same bits.
+TEST_P(ExpandMath, HasTheBitsOfTheInterpreter) {
+  const Function &function = GetParam();
+  std::vector<float> x = arguments<float>(function, 100'000, 3);
+  std::vector<float> y = arguments<float>(function, x.size(), 4);
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  for (float special : {0.0F, -0.0F, inf, -inf, std::nanf(""), 1e-42F, 3e38F})
+    for (float sign : {-1.0F, 1.0F}) {
+      x.push_back(special);
+      y.push_back(sign);
+    }
+  std::vector<float> results = Compiled<float>(function, "native")(x, y);
+
+  MLIRContext context;
+  loadKernelDialects(context);
+  bool isBinary = function.operands == 2;
+  std::string text =
+      llvm::formatv("func.func @f(%x: f64, %y: f64) {{ %r = math.{0} %x{1} : "
+                    "f64\n return }",
+                    function.name, isBinary ? ", %y" : "");
+  auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  auto kernel = *module->getOps<func::FuncOp>().begin();
+  Operation *op = &kernel.getBody().front().front();
+  reference::ScalarFunction own = reference::findSingle(op);
+  if (!own)
+    own = reference::findScalar(op);
+  ASSERT_TRUE(own);
+  int64_t differing = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const char *fault = nullptr;
+    auto expected = static_cast<float>(
+        own({.real = x[i]}, {.real = y[i]}, {.real = 0}, fault).real);
+    bool isSame = std::memcmp(&expected, &results[i], sizeof expected) == 0 ||
+                  (std::isnan(expected) && std::isnan(results[i]));
+    if (!isSame && ++differing < 4)
+      ADD_FAILURE() << function.name << "(" << x[i] << ", " << y[i] << ") is "
+                    << results[i] << ", interpreted " << expected;
+  }
+  EXPECT_EQ(differing, 0);
 }
 
 /// The reduction by three parts of pi/2 promises precision up to 2^48, also

@@ -8,6 +8,7 @@
 #include "runtime/data/DataOrder.h"
 #include "runtime/train/Learner.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <set>
@@ -169,7 +170,12 @@ TEST(TrainOptions, Entries) {
   EXPECT_EQ(options.accumulate, 4);
   EXPECT_EQ(options.earlyStop.metric, "perplexity");
   EXPECT_EQ(options.earlyStop.patience, 3);
+  EXPECT_TRUE(options.buckets);
+  EXPECT_FALSE(optionsOf({}).buckets);
   EXPECT_FALSE(optionsOf({{"bucket", "none"}}).buckets);
+  options = optionsOf({{"bucket", "all"}});
+  EXPECT_TRUE(options.buckets);
+  EXPECT_EQ(options.bucketLength, "");
   EXPECT_EQ(optionsOf({{"early_stop", "none"}}).earlyStop.metric, "");
   // A metric, of what it is said to be.
   options = optionsOf({{"early_stop", "bleu(tgt, patience = 2)"}});
@@ -180,34 +186,35 @@ TEST(TrainOptions, Entries) {
 
 TEST(TrainOptions, Mistakes) {
   EXPECT_EQ(mistakeIn({{"optimiser", "lion"}}),
-            "train { optimiser = .. }: 'lion' is no value (adam, adamw, "
-            "adadelta, rmsprop, momentum, sgd)");
+            "train { optimiser = .. }: unknown value 'lion' (expected adam, "
+            "adamw, adadelta, rmsprop, momentum or sgd)");
   EXPECT_EQ(mistakeIn({{"optimiser", "adam(0.9, 0.99, 1e-9, 4)"}}),
             "train { optimiser = .. }: 'adam' takes (b1, b2, eps), not '4'");
   EXPECT_EQ(mistakeIn({{"optimiser", "adam(beta = 4)"}}),
             "train { optimiser = .. }: 'adam' takes (b1, b2, eps), not 'beta'");
   EXPECT_EQ(
       mistakeIn({{"optimiser", "adam(1.5)"}}),
-      "train { optimiser = .. }: 'b1' is at least 0 and below 1, not 1.5");
+      "train { optimiser = .. }: 'b1' must be at least 0 and below 1, not 1.5");
   EXPECT_EQ(mistakeIn({{"rate", "noam(E, 4000)"}}),
             "train { rate = .. }: 'E' is neither a number nor a dim");
   EXPECT_EQ(mistakeIn({{"rate", "noam(D)"}}),
             "train { rate = .. }: 'noam' needs 'n'");
   EXPECT_EQ(mistakeIn({{"rate", "cosine(0)"}}),
-            "train { rate = .. }: 'n' is at least 1, not 0");
+            "train { rate = .. }: 'n' must be at least 1, not 0");
   EXPECT_EQ(mistakeIn({{"rate", "linear"}}),
-            "train { rate = .. }: 'linear' is no value (a number, noam, "
-            "inverse_sqrt, cosine, step)");
+            "train { rate = .. }: unknown value 'linear' (expected a number, "
+            "noam, inverse_sqrt, cosine or step)");
   EXPECT_EQ(mistakeIn({{"rate", "-1"}}),
-            "train { rate = .. }: a rate is at least 0, not -1");
-  EXPECT_EQ(mistakeIn({{"rate", "step(10, 5, 1)"}}),
-            "train { rate = .. }: 'factor' is at least 0 and below 1, not 5");
+            "train { rate = .. }: a rate must be at least 0, not -1");
+  EXPECT_EQ(
+      mistakeIn({{"rate", "step(10, 5, 1)"}}),
+      "train { rate = .. }: 'factor' must be at least 0 and below 1, not 5");
   EXPECT_EQ(mistakeIn({{"rate", "step(10, 0, 1)"}}),
-            "train { rate = .. }: 'factor' is above 0, not 0");
+            "train { rate = .. }: 'factor' must be above 0, not 0");
   EXPECT_EQ(mistakeIn({{"rate", "step(10, 0.5, 0)"}}),
-            "train { rate = .. }: 'peak' is above 0, not 0");
+            "train { rate = .. }: 'peak' must be above 0, not 0");
   EXPECT_EQ(mistakeIn({{"rate", "cosine(10, 0)"}}),
-            "train { rate = .. }: 'peak' is above 0, not 0");
+            "train { rate = .. }: 'peak' must be above 0, not 0");
   EXPECT_EQ(mistakeIn({{"clip", "none"}}),
             "train { clip = .. }: takes a number of at least 0, not 'none'");
   EXPECT_EQ(mistakeIn({{"batch", "2.5"}}),
@@ -242,7 +249,7 @@ TEST(Learner, StateIsThatOfTheSameModel) {
   other = Learner::create(initial, optionsOf({}), false, nullptr);
   EXPECT_EQ(other->load(file, true),
             std::vector<std::string>{"'a' is F32 [3] in the model but F32 [2] "
-                                     "in the training that is resumed"});
+                                     "in the resumed run"});
 }
 
 TEST(DataOrder, EachExampleOnceInBatchesOfSimilarSize) {
@@ -251,6 +258,7 @@ TEST(DataOrder, EachExampleOnceInBatchesOfSimilarSize) {
     sizes.push_back(1 + i * 7919 % 40);
   OrderOptions options;
   options.batch = 16;
+  options.buckets = true;
   auto batches = batchesOf(0, sizes, options);
   std::set<int64_t> seen;
   int64_t spread = 0;
@@ -273,17 +281,40 @@ TEST(DataOrder, EachExampleOnceInBatchesOfSimilarSize) {
   EXPECT_NE(batchesOf(0, sizes, options), batches);
 }
 
+TEST(DataOrder, ExamplesOfEqualSizeAreShuffled) {
+  // In a file sorted by label, a batch in file order would hold one label.
+  OrderOptions options;
+  options.batch = 32;
+  options.buckets = true;
+  for (int64_t kinds : {1, 2}) {
+    std::vector<int64_t> sizes(2048);
+    for (size_t i = 0; i < sizes.size(); ++i)
+      sizes[i] = int64_t(i) % kinds;
+    for (const auto &batch : batchesOf(0, sizes, options)) {
+      auto [first, last] = std::minmax_element(batch.begin(), batch.end());
+      EXPECT_GT(*last - *first, 1024) << kinds;
+      EXPECT_FALSE(std::is_sorted(batch.begin(), batch.end())) << kinds;
+    }
+  }
+  // Validation always has the same order.
+  EXPECT_EQ(batchesBySize({2, 1, 2, 1}, options),
+            (std::vector<std::vector<int64_t>>{{1, 3, 0, 2}}));
+}
+
 TEST(DataOrder, BatchesOfTokens) {
   std::vector<int64_t> sizes(100, 10);
   sizes[3] = 500;
   OrderOptions options;
   options.batch = 64;
   options.countsTokens = true;
-  size_t examples = 0;
-  for (const auto &batch : batchesOf(0, sizes, options)) {
-    // What is larger than a batch is one of its own.
-    EXPECT_LE(batch.size(), 6u);
-    examples += batch.size();
+  for (bool buckets : {false, true}) {
+    options.buckets = buckets;
+    size_t examples = 0;
+    for (const auto &batch : batchesOf(0, sizes, options)) {
+      // An example larger than a batch is a batch of its own.
+      EXPECT_LE(batch.size(), 6u);
+      examples += batch.size();
+    }
+    EXPECT_EQ(examples, sizes.size());
   }
-  EXPECT_EQ(examples, sizes.size());
 }

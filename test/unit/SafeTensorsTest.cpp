@@ -89,7 +89,7 @@ TEST(SafeTensors, NoFileIsAnError) {
   EXPECT_EQ(readSafeTensors("/nowhere/w.safetensors", file).text(),
             "cannot open '/nowhere/w.safetensors': No such file or directory");
   EXPECT_EQ(readSafeTensors("/", file).text(),
-            "cannot open '/': Is a directory");
+            "cannot open '/model.safetensors': No such file or directory");
   EXPECT_EQ(writeSafeTensors("/nowhere/w", file).text().substr(0, 12),
             "cannot write");
 }
@@ -232,13 +232,13 @@ TEST(SafeTensors, HeaderThatIsNone) {
   EXPECT_EQ(errorOf(fileOf(std::string(100'000'001, ' '), 0)),
             "the header is 100000001 bytes long, over 100000000");
   EXPECT_EQ(errorOf(fileOf(R"({"a": true})", 0)),
-            "'a' has a truth value where none belongs");
-  EXPECT_EQ(errorOf(fileOf("{", 0)), "the header is no JSON at byte 2");
-  EXPECT_EQ(errorOf(fileOf("", 0)), "the header is no JSON at byte 1");
+            "'a' has a boolean in an unexpected place");
+  EXPECT_EQ(errorOf(fileOf("{", 0)), "the header is not JSON at byte 2");
+  EXPECT_EQ(errorOf(fileOf("", 0)), "the header is not JSON at byte 1");
   EXPECT_EQ(errorOf(fileOf("[]", 0)), "the header is a list, not an object");
   EXPECT_EQ(errorOf(fileOf("\"a\"", 0)), "the header is a text, not an object");
   EXPECT_EQ(errorOf(fileOf(R"({"a": 3})", 0)),
-            "'a' has a number where none belongs");
+            "'a' has a number in an unexpected place");
   // Brackets without end use no stack.
   EXPECT_EQ(errorOf(fileOf(std::string(1000000, '['), 0)),
             "the header is a list, not an object");
@@ -253,14 +253,14 @@ TEST(SafeTensors, EntriesThatAreWrong) {
   EXPECT_EQ(errorOf(fileOf(tensor("F8_E4M3", "[1]", "[0, 2]"), 2)),
             "'a' has the unknown dtype 'F8_E4M3'");
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "[-1]", "[0, 8]"), 8)),
-            "'a' has a negative number where none belongs");
+            "'a' has a negative number in an unexpected place");
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "[1.5]", "[0, 8]"), 8)),
-            "'a' has a number with a fraction, or beyond 2^64 where none "
-            "belongs");
+            "'a' has a fraction or a number beyond 2^64 in an "
+            "unexpected place");
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "3", "[0, 8]"), 8)),
-            "'a' has a number where none belongs");
+            "'a' has a number in an unexpected place");
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "[[1]]", "[0, 8]"), 8)),
-            "'a' has a list where none belongs");
+            "'a' has a list in an unexpected place");
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "[1]", "[0]"), 8)),
             "'a' has 1 data offsets, not 2");
   EXPECT_EQ(errorOf(fileOf(
@@ -270,13 +270,13 @@ TEST(SafeTensors, EntriesThatAreWrong) {
 
 TEST(SafeTensors, ExtentsAndPlacesThatDoNotFit) {
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "[2]", "[0, 16]"), 8)),
-            "'a' lies at bytes 0 to 16, but the file has 8");
+            "'a' occupies bytes 0 to 16, but the file has 8");
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "[1]", "[8, 0]"), 8)),
-            "'a' lies at bytes 8 to 0, but the file has 8");
+            "'a' occupies bytes 8 to 0, but the file has 8");
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "[1]", "[0, 4]"), 4)),
             "'a' has extents [1], more than the file has bytes");
   EXPECT_EQ(errorOf(fileOf(tensor("F32", "[1]", "[0, 8]"), 8)),
-            "'a' has extents [1] of F32, 4 bytes, but lies in 8 bytes");
+            "'a' has extents [1] of F32, 4 bytes, but occupies 8 bytes");
   // Products that wrap around: 2^63, 2^32 * 2^32, 2^64 - 1.
   for (const char *shape :
        {"[9223372036854775808]", "[4294967296, 4294967296]",
@@ -285,7 +285,7 @@ TEST(SafeTensors, ExtentsAndPlacesThatDoNotFit) {
                   .find("more than the file has bytes"),
               std::string::npos);
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "[0]", "[0, 8]"), 8)),
-            "'a' has extents [0] of F64, 0 bytes, but lies in 8 bytes");
+            "'a' has extents [0] of F64, 0 bytes, but occupies 8 bytes");
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "[1]", "[0, 8]"), 16)),
             "no tensor has the bytes after 8, but the file has 16");
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "[1]", "[8, 16]"), 16)),
@@ -296,11 +296,11 @@ TEST(SafeTensors, TensorsThatOverlap) {
   std::string twice =
       R"({"a": {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]},)"
       R"( "b": {"dtype": "F64", "shape": [2], "data_offsets": [8, 24]}})";
-  EXPECT_EQ(errorOf(fileOf(twice, 24)), "'a' and 'b' lie in the same bytes");
+  EXPECT_EQ(errorOf(fileOf(twice, 24)), "'a' and 'b' overlap");
   std::string same =
       R"({"a": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]},)"
       R"( "a": {"dtype": "F64", "shape": [1], "data_offsets": [8, 16]}})";
-  EXPECT_EQ(errorOf(fileOf(same, 16)), "'a' stands in the header twice");
+  EXPECT_EQ(errorOf(fileOf(same, 16)), "'a' appears twice in the header");
 }
 
 // Any byte of a file may be anything: an error, never a crash.

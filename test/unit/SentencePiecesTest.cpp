@@ -81,7 +81,7 @@ TEST(SentencePieces, ComesBackFromWhereItIsStored) {
   EXPECT_FALSE(runtime::readBase64("Y=Q=", bytes));
   runtime::Vocabularies words;
   EXPECT_EQ(words.take("vocabulary.v", "sentencepiece\n=\n<s>\n", "v").text(),
-            "the vocabulary 'v' is no model of SentencePiece: it is damaged");
+            "the vocabulary 'v' is not a SentencePiece model: it is damaged");
 }
 
 //===----------------------------------------------------------------------===//
@@ -209,11 +209,11 @@ TEST(SentencePieces, WhatIsNoVocabularyIsRefused) {
   EXPECT_EQ(mistakeIn(own + a + rest), "");
   EXPECT_EQ(mistakeIn(own + a), "it ends early");
   EXPECT_EQ(mistakeIn(own + a + piece("!", unknown) + rest),
-            "both '?' and '!' stand for what is unknown");
-  EXPECT_EQ(mistakeIn(own + a + a + rest), "'a' is there twice");
+            "both '?' and '!' are unknown pieces");
+  EXPECT_EQ(mistakeIn(own + a + a + rest), "'a' appears twice");
   EXPECT_EQ(mistakeIn(own + a + piece("<0x41>", byte) + rest),
-            "'<0x41>' is no byte");
-  EXPECT_EQ(mistakeIn(own + rest), "there is nothing to cut lines into");
+            "'<0x41>' is not a byte");
+  EXPECT_EQ(mistakeIn(own + rest), "it has no pieces to segment text into");
   std::string fallback = field(2, "\x98\x02\x01") + field(3, "");
   EXPECT_EQ(mistakeIn(own + a + piece("<0x41>", byte) + fallback),
             "not all bytes have a piece");
@@ -224,7 +224,7 @@ TEST(SentencePieces, WhatEndsEarlyIsRefused) {
   ASSERT_EQ(mistakeIn(bytes), "");
   for (size_t size = 0; size < bytes.size(); ++size)
     EXPECT_NE(mistakeIn(bytes.substr(0, size)), "") << size;
-  EXPECT_EQ(mistakeIn(""), "its bytes are no model");
+  EXPECT_EQ(mistakeIn(""), "its bytes are not a model");
 }
 
 TEST(SentencePieces, DamageIsNoCrash) {

@@ -1,6 +1,6 @@
 //===- Assembly.cpp - texts of PTX as calls -------------------------------===//
 //
-// An instruction is known by its first words; what it takes are operands of the
+// Recognises an instruction by its first words; its operands are those of the
 // call, in the order of codegen/gpu/products/GroupOps.cpp.
 //
 //===----------------------------------------------------------------------===//
@@ -72,10 +72,10 @@ struct Known {
   StringLiteral words;
   void *function;
   bool waits = false;
-  /// Whether it takes and gives sums, by addresses and their count.
+  /// Whether it takes and returns sums, as addresses and their count.
   bool hasSums = false;
-  /// Whether it says at its end of which sides the rows are terms: it takes
-  /// that, too.
+  /// Whether its last operands state which sides have terms as rows; they
+  /// become an argument.
   bool saysTurned = false;
 };
 } // namespace
@@ -142,7 +142,7 @@ static void replace(CallInst &call, const Known &by) {
     auto room = [&] { return new AllocaInst(sums, 0, "", entry.begin()); };
     taken = room();
     given = room();
-    // As registers are read and written: nobody asks about it.
+    // Accessed like registers, without checks.
     for (unsigned i = 0; i < count; ++i)
       builder.CreateStore(call.getArgOperand(i),
                           builder.CreateStructGEP(sums, taken, i),

@@ -12,8 +12,8 @@ namespace fovea::emulator {
 /// An address of this process as a constant.
 llvm::Constant *addressOf(llvm::LLVMContext &context, void *memory);
 
-/// Calls functions of the emulator where a function has texts of PTX; it is
-/// added to `waiting` if one of them waits for others.
+/// Replaces a function's PTX texts by calls of the emulator; adds the function
+/// to `waiting` if one of them waits for others.
 llvm::Error replaceAssembly(llvm::Function &function,
                             llvm::DenseSet<llvm::Function *> &waiting);
 

@@ -46,8 +46,8 @@ std::vector<CopiesOfThread::Piece> CopiesOfThread::wait(uint64_t allBut) {
 
 static constexpr uint32_t rowBytes = 128, numTerms = 16;
 
-/// What a register holds while its sum is on its way: no number, of a kind of
-/// its own.
+/// The content of a register whose sum is pending: a NaN with a pattern of its
+/// own.
 static float markOf(size_t number) {
   return std::bit_cast<float>(0xFFFA0000U | static_cast<uint32_t>(number));
 }
@@ -56,8 +56,8 @@ static bool isMark(float value, size_t number) {
          std::bit_cast<uint32_t>(markOf(number));
 }
 
-/// Sixteen bytes each lie where the address says with bits 7 to 9 of it added
-/// to bits 4 to 6.
+/// A group of sixteen bytes is at the address with bits 7 to 9 added to bits 4
+/// to 6.
 float GroupSide::element(uint32_t row, uint32_t term) const {
   constexpr uint32_t columns = rowBytes / 2;
   size_t offset =
@@ -83,8 +83,8 @@ GroupSide::parts(size_t rows) const {
   return all;
 }
 
-/// As mma.sync: which thread has what is said by the manual of PTX; terms are
-/// added in ascending order, and each multiply-add rounds once.
+/// As mma.sync: the PTX manual defines the threads' elements; terms are added
+/// in ascending order, and each multiply-add rounds once.
 void GroupProduct::compute(Piece &piece) {
   uint32_t row = thread / 32 * 16 + thread % 32 / 4;
   for (uint32_t below = 0; piece.leftSide.first && below < 2; ++below)

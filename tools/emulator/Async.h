@@ -1,8 +1,8 @@
 //===- Async.h - what is on its way in a block ------------------*- C++ -*-===//
 //
-// Barriers that copies come to, the copies themselves, and products of groups
-// of four warps. When a copy comes, and when a product is computed, between its
-// begin and the wait for it, a schedule says.
+// Barriers of copies, the copies themselves, and products of warp groups. A
+// schedule decides when a copy completes, and when a product is computed,
+// between its start and the wait for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,13 +18,13 @@
 
 namespace fovea::emulator {
 
-/// As PTX calls it, an mbarrier: a phase ends when so many have arrived, and
-/// all bytes that they expect.
+/// An mbarrier of PTX: a phase ends after so many arrivals, and all bytes that
+/// they expect.
 struct Barrier {
   uint32_t arrivals = 0, missing = 0;
   int64_t bytes = 0;
   uint64_t phase = 0;
-  /// Who began it, and whether copies may see that.
+  /// The thread that initialised it, and whether copies may see that.
   uint32_t thread = 0;
   bool isShown = false;
 
@@ -41,7 +41,7 @@ struct Copy {
   char *to;
   size_t bytes;
   const char *barrier;
-  /// The block of the cluster that gets it, and has the barrier.
+  /// The block of the cluster that receives it, and has the barrier.
   uint32_t rank = 0;
 
   bool overlaps(const char *other, size_t size) const {
@@ -49,7 +49,7 @@ struct Copy {
   }
 };
 
-/// Copies of 16 bytes that a thread has begun, in groups.
+/// Copies of 16 bytes that a thread has started, in groups.
 class CopiesOfThread {
 public:
   struct Piece {
@@ -58,7 +58,8 @@ public:
   };
   void begin(const Piece &piece) { pieces.push_back({piece, group}); }
   void end() { ++group; }
-  /// Those that have come by then, of all groups but the last ones.
+  /// The copies that have completed by then, of all groups except the last
+  /// ones.
   std::vector<Piece> wait(uint64_t allBut);
   bool areOnTheirWay() const { return !pieces.empty(); }
 
@@ -77,21 +78,21 @@ struct GroupSide {
   size_t further = 0;
 
   float element(uint32_t row, uint32_t term) const;
-  /// The bytes of so many rows (of columns, turned), part by part.
+  /// The bytes of so many rows (of columns, if turned), part by part.
   std::vector<std::pair<const char *, size_t>> parts(size_t rows) const;
 };
 
-/// Four words of a left side that is in registers, as those of mma.sync.
+/// Four words of a left side in registers, as for mma.sync.
 using GroupWords = std::array<uint32_t, 4>;
 
-/// The products of a thread that it has not waited for: of its group, 64 rows
-/// by some columns, of which it has two of each four columns of eight.
+/// The pending products of a thread: those of its group, 64 rows by some
+/// columns, of which it has two of each four of eight columns.
 class GroupProduct {
 public:
   using Failure = std::string; // empty: none
 
   void begin() { hasBegun = true; }
-  /// Gives marks instead of sums. `isEager`: it is computed now.
+  /// Returns markers instead of sums. `isEager`: computes it now.
   struct Piece {
     float left[2][16]; // two rows of this thread
     GroupSide leftSide, right;
@@ -101,7 +102,7 @@ public:
   void commit() { isCommitted = true; }
   Failure finish(const float *sums, size_t count, float *result);
   bool isOnItsWay() const { return !sums.empty(); }
-  /// Whether it reads any of these bytes.
+  /// Returns whether it reads any of these bytes.
   bool reads(const char *from, size_t bytes) const;
 
 private:
@@ -114,7 +115,7 @@ private:
   size_t numComputed = 0;
 };
 
-/// What the threads of a block have on its way.
+/// The pending operations of a block's threads.
 struct Async {
   std::map<const char *, Barrier> barriers;
   std::vector<Copy> copies;

@@ -12,8 +12,8 @@ class Function;
 
 namespace fovea::emulator {
 
-/// Atomic accesses and fences call the emulator (Together.cpp). A function that
-/// has any joins those that wait for others.
+/// Makes atomic accesses and fences call the emulator (Together.cpp). A
+/// function with any of them joins those that wait for others.
 llvm::Error replaceAtomics(llvm::Function &function,
                            llvm::DenseSet<llvm::Function *> &waiting);
 

@@ -72,7 +72,7 @@ void Machine::runBlock(uint32_t number, bool waits) {
     checkEnd();
     return;
   }
-  // Nobody waits: one after the other, on this stack.
+  // Without waiting threads: run sequentially, on this stack.
   isFiber = false;
   if (setjmp(end) != 0)
     return;
@@ -125,8 +125,8 @@ bool Machine::areDone() const {
       [](const Fiber &fiber) { return fiber.state == State::Done; });
 }
 
-/// Until all are done, or wait for what other blocks do. Returns whether one
-/// did anything else.
+/// Runs until all are done, or wait for other blocks. Returns whether any made
+/// progress.
 bool Machine::runFibers() {
   bool hasGoneOn = false;
   while (!areDone()) {
@@ -154,14 +154,14 @@ bool Machine::runFibers() {
       blame("waits for threads that never come");
     if (!hasRun && !hasCome)
       break;
-    // Others of the cluster may be faster.
+    // Others of the cluster may be ahead.
     if (grid.cluster > 1 && schedule == Schedule::Shuffled && random() % 4 == 0)
       break;
   }
   return hasGoneOn;
 }
 
-/// Whether `count` threads are all at `state`; they go on.
+/// Resumes `count` threads if all are at `state`, and returns whether they are.
 bool Machine::releaseAll(State state, uint32_t first, uint32_t count) {
   if (first + count > grid.threads)
     return false;
@@ -177,7 +177,7 @@ bool Machine::releaseAll(State state, uint32_t first, uint32_t count) {
   return true;
 }
 
-/// Whether those that a waiting thread waits for are there; they go on.
+/// Resumes the threads that a waiting thread waits for, if all have arrived.
 bool Machine::release(uint32_t number) {
   Fiber &fiber = fibers[number];
   if (fiber.state == State::AtBlock) {
@@ -237,8 +237,8 @@ void Machine::waitForBlock() {
     stopAt(State::AtBlock);
 }
 
-/// What others have touched counts as seen from then on: they are those who
-/// have no accesses to see.
+/// Earlier accesses of others count as seen from here
+/// on.
 void Machine::waitForThreads(uint32_t count) {
   if (fault == Fault::Barriers)
     return;
@@ -259,7 +259,7 @@ uint32_t Machine::shuffle(uint32_t mask, uint32_t value, uint32_t source) {
   fiber.given[turn] = value;
   uint32_t first = warpFirst();
   waitForGroup(mask);
-  // What a thread outside of the mask has is not known.
+  // The value of a thread outside the mask is undefined.
   return mask >> source & 1 ? fibers[first + source].given[turn] : 0xDEADBEEF;
 }
 
@@ -288,7 +288,7 @@ void Machine::touch(const char *address, size_t bytes, bool writes) {
 
 void Machine::fail(const std::string &what) {
   blame(what);
-  // What is not there cannot be touched: the thread ends here.
+  // Memory that does not exist cannot be accessed: the thread ends here.
   if (isFiber)
     stopAt(State::Done);
   else
@@ -299,7 +299,7 @@ void Machine::fail(const std::string &what) {
 // What is on its way
 //===----------------------------------------------------------------------===//
 
-/// Whether what may happen now or later happens now.
+/// Whether the operation completes now, if it may complete now or later.
 bool Machine::isEager() {
   return schedule == Schedule::Ascending ||
          (schedule == Schedule::Shuffled && random() % 2 == 0);
@@ -368,7 +368,7 @@ void Machine::copy(Copy copy, uint32_t blocks) {
         fail("copies over what a product on its way reads");
     if (isCopiedTo(copy.rank, copy.to, copy.bytes))
       fail("copies over what another copy brings");
-    // Until it comes, no numbers.
+    // Until it completes, its target holds no numbers.
     std::memset(placeIn(copy.rank, copy.to), 0xFF, copy.bytes);
     async.copies.push_back(copy);
     if (isEager())
@@ -422,7 +422,7 @@ bool Machine::finishSomeCopy() {
   return count != 0;
 }
 
-/// A block has ended: nothing is on its way to it any more.
+/// A block has ended: no pending copy may go to it.
 void Machine::checkEnd() {
   if (!failure.empty())
     return;
@@ -433,7 +433,7 @@ void Machine::checkEnd() {
       blame("ends while a barrier has other bytes than it expects");
 }
 
-/// A side as wgmma is told of it, of so many rows, or columns where rows are
+/// A side as described to wgmma, with so many rows, or columns if rows are
 /// terms.
 GroupSide Machine::sideOf(uint64_t description, size_t rows, bool isTurned) {
   constexpr uint64_t field = 0x3FFF;

@@ -1,7 +1,7 @@
 //===- Block.h - the threads of a grid, one after the other -----*- C++ -*-===//
 //
-// A thread is a fiber of this process: it runs until it has to wait for others.
-// Which one goes on then, a schedule says; a kernel has to give the same under
+// A thread is a fiber of this process: it runs until it must wait for others.
+// A schedule selects the next one; a kernel must give the same result under
 // each.
 //
 //===----------------------------------------------------------------------===//
@@ -21,7 +21,7 @@
 
 namespace fovea::emulator {
 
-/// What is wrong on purpose: tests ask whether it is seen.
+/// The injected fault: tests check that it is detected.
 enum class Fault {
   None,
   Barriers,
@@ -43,46 +43,46 @@ enum class Schedule { Ascending, Descending, Shuffled };
 
 struct Grid {
   uint32_t blocks = 1, threads = 1, sharedBytes = 0;
-  /// How many blocks are a cluster.
+  /// The cluster size.
   uint32_t cluster = 1;
 };
 
-/// What a thread gives the others of its warp at an instruction that is all of
-/// theirs: words, or an address.
+/// The data that a thread contributes to a warp-wide instruction: words, or an
+/// address.
 struct Fragment {
   uint32_t words[6] = {};
   const char *address = nullptr;
 };
 
-/// What a thread reads of itself; kernels find it by its name.
+/// A thread's coordinates; kernels find them by name.
 struct Registers {
   uint32_t tid = 0, ctaid = 0, ntid = 0, nctaid = 0;
-  /// The block in its cluster, and how many these are.
+  /// The block's rank in its cluster, and the cluster size.
   uint32_t ctarank = 0, nctarank = 1;
 };
 
 class Machine {
 public:
   /// Runs `kernel` in every thread of a grid. `waits`: whether it may wait for
-  /// others at all. Returns what went wrong; empty: nothing.
+  /// others. Returns an error; empty: none.
   std::string run(const Grid &grid, bool waits,
                   const std::function<void()> &kernel);
-  /// The same of blocks that are there at the same time: all, or those of a
+  /// The same for blocks that run concurrently: all, or those of a
   /// cluster.
   std::string runTogether(const Grid &grid,
                           const std::function<void()> &kernel);
   std::string runClusters(const Grid &grid,
                           const std::function<void()> &kernel);
 
-  // What kernels call.
+  // The functions that kernels call.
   void waitForBlock();
-  /// The first `count` threads wait for each other.
+  /// Synchronises the first `count` threads.
   void waitForThreads(uint32_t count);
   void waitForGroup(uint32_t mask);
   uint32_t shuffle(uint32_t mask, uint32_t value, uint32_t source);
   void touch(const char *address, size_t bytes, bool writes);
-  /// All 32 threads of a warp come here, each with its own; `of` the number of
-  /// one has what that one gives. It orders no accesses of memory.
+  /// A collective call of all 32 threads of a warp, each with its data; `of`
+  /// maps a thread's number to its contribution. It orders no memory accesses.
   class Exchange {
   public:
     const Fragment &of(uint32_t lane) const;
@@ -109,20 +109,20 @@ public:
   void endCopies() { fibers[current].copies.end(); }
   void waitForCopies(uint64_t allBut);
   GroupProduct &groupProduct() { return fibers[current].product; }
-  /// The left side in words, or as it is described. `turned`: whether rows are
-  /// terms, of the right side (bit 0) and of the left one (bit 1).
+  /// The left side in words, or as described. `turned`: whether rows are terms,
+  /// for the right side (bit 0) and the left one (bit 1).
   void multiplyGroup(float *result, const float *sums, uint32_t count,
                      std::optional<GroupWords> words, uint64_t left,
                      uint64_t right, uint32_t turned);
   void finishGroup(float *result, const float *sums, uint32_t count);
 
-  // Numbers by which blocks wait for each other.
+  // The memory words on which blocks wait for each other.
   uint32_t readNumber(const uint32_t *address, bool acquires);
   void writeNumber(uint32_t *address, uint32_t value, bool releases);
   uint32_t addNumber(uint32_t *address, uint32_t value);
   void fence();
 
-  /// What is wrong with this thread: it ends here.
+  /// Reports an error in this thread, which ends here.
   void fail(const std::string &what);
 
   Memory memory;
@@ -131,12 +131,12 @@ public:
   uint32_t seed = 0;
   Fault fault = Fault::None;
   bool isWatched = true;
-  /// Of a block, as far as a launch gives it its size.
+  /// A block's memory with the size from the launch.
   char *sharedMemory = nullptr;
 
 private:
-  /// AtNumber: it reads a number that another block may write first; Asks: now
-  /// it does.
+  /// AtNumber: it polls a word that another block may write first; Asks: now it
+  /// reads it.
   enum class State {
     Ready,
     AtBlock,
@@ -151,27 +151,28 @@ private:
   };
   using Context = boost::context::detail::fcontext_t;
   struct Fiber {
-    /// Where it goes on. Another one than ucontext, which asks the system for
-    /// the signals of a thread at each switch.
+    /// The saved context. Not ucontext, which makes a system call for the
+    /// signal mask at each switch.
     Context context = nullptr;
     std::vector<char> stack;
     State state = State::Done;
     uint32_t mask = 0, count = 0;
     Access access;
-    /// What it gives others; by turns, so that a fast one overwrites nothing.
+    /// Its contributions to others; double-buffered, so that a fast one
+    /// overwrites nothing.
     uint32_t given[2] = {0, 0};
     Fragment fragments[2];
     uint32_t numExchanges = 0;
-    /// How often it has waited for its cluster.
+    /// The number of its cluster synchronisations.
     uint32_t clusterWaits = 0;
-    /// Of the barrier that it waits for.
+    /// For the barrier that it waits on.
     const char *barrier = nullptr;
     uint32_t parity = 0;
     GroupProduct product;
     CopiesOfThread copies;
   };
 
-  /// A block that others run besides.
+  /// A block that runs concurrently with others.
   struct Resident {
     std::vector<Fiber> fibers;
     std::vector<char> memory;
@@ -193,7 +194,7 @@ private:
   bool releaseAll(State state, uint32_t first, uint32_t count);
   std::vector<uint32_t> order(uint32_t count);
   void blame(const std::string &what);
-  /// Of a block of the cluster, which may be this one.
+  /// For a block of the cluster, possibly this one.
   Async &asyncOf(uint32_t rank);
   std::vector<Fiber> &fibersOf(uint32_t rank);
   char *placeIn(uint32_t rank, char *address);
@@ -201,7 +202,7 @@ private:
   Barrier &barrierAt(const char *address) {
     return barrierAt(address, registers.ctarank);
   }
-  /// Whether a copy that has not come yet goes to these bytes of a block.
+  /// Returns whether a pending copy targets these bytes of a block.
   bool isCopiedTo(uint32_t rank, const char *address, size_t bytes);
   void checkEnd();
   GroupSide sideOf(uint64_t description, size_t rows, bool isTurned);

@@ -1,7 +1,7 @@
 //===- Driver.cpp - CUDA's driver by an emulator --------------------------===//
 //
-// The functions of runtime/device/CudaApi.def. The environment says how it
-// behaves:
+// The functions of runtime/device/CudaApi.def. Environment variables control
+// the behaviour:
 //
 //   FOVEA_EMULATOR_SCHEDULE    ascending, descending, or a number: shuffled so
 //   FOVEA_EMULATOR_PROCESSORS  how many there are: the size of grids
@@ -59,7 +59,7 @@ static int64_t totalBytes() {
   return numberOf("FOVEA_EMULATOR_BYTES", int64_t(1) << 33);
 }
 
-/// The devices ahead of the first in CUDA_VISIBLE_DEVICES that is none.
+/// The number of devices before the first invalid one in CUDA_VISIBLE_DEVICES.
 static int64_t numDevices() {
   int64_t all = numberOf("FOVEA_EMULATOR_DEVICES", 1);
   const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -76,7 +76,7 @@ static int64_t numDevices() {
   return count;
 }
 
-/// What went wrong last; the driver has no sentences of its own.
+/// The last error; the driver has no messages of its own.
 static std::string &lastError() {
   static std::string text;
   return text;
@@ -93,7 +93,7 @@ int fovea::emulator::answer(int code, const std::string &text) {
   return code;
 }
 
-/// The fault of a name of FOVEA_EMULATOR_FAULT.
+/// The fault with a name of FOVEA_EMULATOR_FAULT.
 static Fault faultOf(std::string_view name) {
   static constexpr std::pair<std::string_view, Fault> named[] = {
       {"barriers", Fault::Barriers}, {"blocks", Fault::Blocks},
@@ -242,7 +242,7 @@ int fovea::emulator::launch(const Kernel &kernel, const Grid &grid,
     hasFailed = answer(launchFailed, "the device is lost") != 0;
   if (hasFailed)
     return launchFailed;
-  // By value: what the host does to its own later is nobody's business.
+  // By value: the host may change its own list later.
   constexpr size_t mostSlots = 4096 / sizeof(int64_t) - 1;
   static auto &list = *new std::vector<int64_t>;
   if (list.empty()) {
@@ -277,7 +277,7 @@ int fovea::emulator::launch(const Kernel &kernel, const Grid &grid,
                           : machine().run(grid, kernel.waits, body);
   if (wrong.empty())
     return 0;
-  // As on a device, it is known when somebody waits.
+  // As on a device, the error appears at the next wait.
   hasFailed = true;
   answer(launchFailed, fmt::format("kernel '{}': {}", kernel.name, wrong));
   return 0;

@@ -1,8 +1,8 @@
 //===- Graphs.cpp - CUDA graphs by an emulator ----------------------------===//
 //
-// A node runs when those that it follows have run. Of several that may run the
-// first is next, or by another schedule the last: a dependency that is missing
-// gives other results.
+// A node runs after the nodes that it follows. Among several ready ones the
+// first is next, or in another schedule the last: a missing dependency changes
+// the results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ struct Node {
   std::vector<int64_t> list;
   int64_t units = 0;
 
-  /// By value, as the driver takes it.
+  /// By value, as in the driver.
   void take(const KernelNode &told) {
     kernel = static_cast<const Kernel *>(told.function);
     grid = {told.blocksX, told.threadsX, told.sharedBytes, grid.cluster};
@@ -39,7 +39,7 @@ struct Graph {
   std::vector<std::unique_ptr<Node>> nodes;
 };
 
-/// A copy of its own, which may be told other numbers.
+/// A separate copy, whose numbers may be updated.
 struct Executable {
   std::vector<Node> nodes;
 };

@@ -15,16 +15,16 @@ namespace fovea::emulator {
 constexpr int badValue = 1, outOfMemory = 2, notInitialized = 3, noDevice = 100,
               badImage = 200, notFound = 500, launchFailed = 719;
 
-/// Threads of the host may prepare batches while others launch.
+/// Host threads may prepare batches while others launch.
 std::recursive_mutex &driverMutex();
 
-/// What the environment says.
+/// The settings in the environment.
 int64_t numberOf(const char *name, int64_t otherwise);
 
-/// Says `text` of the error `code`, which it returns.
+/// Sets `text` as the message of the error `code`, and returns the code.
 int answer(int code, const std::string &text);
 
-/// A line in the file of FOVEA_EMULATOR_LOG.
+/// Writes a line to the file of FOVEA_EMULATOR_LOG.
 void log(const std::string &line);
 
 /// Runs a kernel. `parameters` are addresses: of its list and of its units.

@@ -10,7 +10,7 @@
 
 using namespace fovea::emulator;
 
-/// Ahead of what is allocated and after it nothing else is.
+/// The guard zone before and after each allocation.
 static constexpr size_t gap = 256;
 
 void Memory::insert(const char *address, Region region) {
@@ -29,7 +29,7 @@ void *Memory::allocate(size_t bytes) {
   auto *memory = static_cast<char *>(std::aligned_alloc(gap, whole));
   if (!memory)
     return nullptr;
-  // As f32, f64 and as an index it does harm.
+  // As f32, f64 and as an index it causes visible errors.
   std::memset(memory, 0xFF, whole);
   Region region;
   region.bytes = bytes;
@@ -118,14 +118,14 @@ static bool isSameGroup(const Access &before, const Access &now) {
   return before.block == now.block &&
          before.thread / group == now.thread / group;
 }
-/// Whether all threads of the block now, or of another one, see it.
+/// Returns whether all threads of the block now, or of another one, see it.
 static bool isOver(const Ordering &ordering, const Access &before,
                    const Access &now) {
   return before.block == now.block
              ? before.blockWaits != now.blockWaits
              : ordering.sees(now.block, before.block, before.time);
 }
-/// The same, or whether a barrier of the group stands between.
+/// The same, or whether a barrier of the group separates the accesses.
 static bool isApart(const Ordering &ordering, const Access &before,
                     const Access &now) {
   return isOver(ordering, before, now) ||
@@ -135,7 +135,7 @@ static bool isSameThread(const Access &before, const Access &now) {
   return before.block == now.block && before.thread == now.thread;
 }
 
-/// Blocks that do not run at the same time see nothing of each other.
+/// Blocks that do not run concurrently see nothing of each other.
 bool Memory::seesAllReaders(const Shadow &shadow, const Access &now) const {
   return ordering.isOn() && ordering.seesAll(now.block, readers.at(&shadow));
 }
@@ -190,7 +190,7 @@ std::string Memory::access(const char *address, size_t bytes, bool writes,
   if (at + bytes > region.bytes)
     return fmt::format("{} bytes {} to {} of {} that has {}", verb, at,
                        at + bytes - 1, region.name, region.bytes);
-  // Whoever touches a number touches the first byte of it, or of its halves.
+  // Every access to a number touches its first byte, or that of its halves.
   constexpr size_t word = 4;
   std::string wrong;
   for (size_t part = 0; region.shadows && part < bytes && wrong.empty();

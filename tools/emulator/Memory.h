@@ -1,7 +1,7 @@
 //===- Memory.h - what kernels read and write -------------------*- C++ -*-===//
 //
-// Every access of a kernel is asked about here: whether the memory is there,
-// and whether another thread has something to do with it at the same time.
+// Checks every access of a kernel: whether the memory exists, and whether
+// another thread accesses it concurrently.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,10 +19,10 @@
 
 namespace fovea::emulator {
 
-/// Which thread makes an access, and what it has waited for by then: accesses
-/// of two threads have an order if they are of one block and a barrier of the
-/// block stands between, or of one group and one of the group, or if the later
-/// one's block sees what the other one's did by then.
+/// The thread of an access, and its synchronisation state. Accesses of two
+/// threads are ordered if a barrier of their common block, or of their common
+/// group, separates them, or if the later one's block sees what the other one's
+/// did by then.
 struct Access {
   uint32_t block = 0, thread = 0;
   uint32_t blockWaits = 0, groupWaits = 0;
@@ -31,47 +31,47 @@ struct Access {
 
 class Memory {
 public:
-  /// Filled with numbers that are none.
+  /// Filled with NaNs.
   void *allocate(size_t bytes);
   bool free(void *memory);
-  /// Memory that is there anyway: of the kernels themselves. What a block
-  /// shares is another block's afterwards.
+  /// Memory that always exists: the kernels' own. Shared memory passes from
+  /// block to block.
   void add(void *memory, size_t bytes, const std::string &name,
            bool isOfBlock = false);
-  /// Memory that was added has so many bytes from here on.
+  /// Added memory has so many bytes from here on.
   void resize(void *memory, size_t bytes) {
     regions.at(static_cast<char *>(memory)).bytes = bytes;
     recent = regions.end();
   }
-  /// What the next block shares is nothing that it knows.
+  /// The next block knows nothing of the shared memory's content.
   void beginBlock();
-  /// Changes what a block shares for what another one does.
+  /// Swaps the shared memory of one block for that of another.
   void exchangeBlock(std::vector<char> &other);
-  /// Where an address that a block shares is among what `exchangeBlock` has of
-  /// it.
+  /// The position of a shared address in the memory saved by
+  /// `exchangeBlock`.
   size_t offsetInBlock(const char *address);
-  /// What a thread has for itself from here on.
+  /// A thread's private memory from here on.
   void setStack(const char *begin, const char *end) {
     stackBegin = begin;
     stackEnd = end;
   }
 
-  /// Whether it is all there.
+  /// Returns whether all of it exists.
   bool holds(const char *address, size_t bytes);
 
   void beginLaunch() {
     ++launch;
     readers.clear();
   }
-  /// What is wrong with it; empty: nothing.
+  /// Returns an error; empty: none.
   std::string access(const char *address, size_t bytes, bool writes,
                      const Access &access);
 
-  /// Of blocks that run at the same time.
+  /// For concurrent blocks.
   Ordering ordering;
 
 private:
-  /// Who touched a byte last in this launch: of reads one, and whether other
+  /// The last access to a byte in this launch: one reader, and whether other
   /// threads, groups or blocks read it without an order.
   struct Shadow {
     uint32_t launch;
@@ -94,8 +94,8 @@ private:
                          const Access &access);
   Regions::iterator find(const char *address);
   Regions regions;
-  /// Of what several blocks that run at the same time have read: when each did
-  /// so last.
+  /// For data that several concurrent blocks have read: the time of each one's
+  /// last read.
   std::unordered_map<const Shadow *, Ordering::Times> readers;
   Regions::iterator recent = regions.end();
   const char *stackBegin = nullptr, *stackEnd = nullptr;

@@ -15,6 +15,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
 
 #include <cmath>
 
@@ -26,7 +27,7 @@ using namespace fovea::emulator;
 //===----------------------------------------------------------------------===//
 
 static void waitForBlock(uint32_t) { machine().waitForBlock(); }
-/// A GPU's may be off by two units.
+/// A GPU's result may differ by two units in the last place.
 static float power(float exponent) { return std::exp2(exponent); }
 static void waitForThreads(uint32_t, uint32_t count) {
   machine().waitForThreads(count);
@@ -35,7 +36,7 @@ static void arriveAtCluster() { machine().arriveAtCluster(); }
 static void waitForCluster() { machine().waitForCluster(); }
 static void waitForGroup(uint32_t mask) { machine().waitForGroup(mask); }
 
-/// As the manual of PTX has it: `c` holds the segments and where they end.
+/// As in the PTX manual: `c` holds the segments and their ends.
 static uint32_t shuffleDown(uint32_t mask, uint32_t value, uint32_t distance,
                             uint32_t c) {
   uint32_t lane = machine().registers.tid % 32, segment = c >> 8 & 31;
@@ -48,19 +49,23 @@ static uint32_t shuffleIndex(uint32_t mask, uint32_t value, uint32_t number,
   uint32_t lane = machine().registers.tid % 32, segment = c >> 8 & 31;
   return machine().shuffle(mask, value, (lane & segment) | (number & ~segment));
 }
-/// Two numbers as bf16, to the nearest and of two to the even one.
+/// The bits of `value` as bf16, rounded to nearest, ties to even.
+static uint32_t roundedBits(float value) {
+  auto bits = bit_cast<uint32_t>(value);
+  if (std::isnan(value))
+    return 0x7FFF;
+  return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+}
 static uint32_t roundPair(float high, float low) {
-  auto round = [](float value) {
-    auto bits = bit_cast<uint32_t>(value);
-    if (std::isnan(value))
-      return uint32_t(0x7FFF);
-    return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
-  };
-  return round(high) << 16 | round(low);
+  return roundedBits(high) << 16 | roundedBits(low);
+}
+/// Returns a bf16: the lower half of the register of a float.
+static float roundOne(float value) {
+  return bit_cast<float>(roundedBits(value));
 }
 
-/// Rows of four matrices of 8 x 8 halves of words, of which each thread has the
-/// address of one.
+/// Rows of four 8 x 8 matrices of half words; each thread has the address of
+/// one.
 static void loadMatrices(uint32_t *result, const char *address,
                          bool transposes) {
   Machine &own = machine();
@@ -89,9 +94,9 @@ static void loadColumns(uint32_t *result, const char *address) {
   loadMatrices(result, address, true);
 }
 
-/// mma.sync.m16n8k16 of bf16: 16 x 16 times 16 x 8. Which thread has what is
-/// said by the manual of PTX; in which order terms are added is not. Here it is
-/// ascending, and each multiply-add rounds once.
+/// mma.sync.m16n8k16 for bf16: 16 x 16 times 16 x 8. The PTX manual defines the
+/// threads' elements, but not the order of the terms. Here it is ascending, and
+/// each multiply-add rounds once.
 static void multiplyMatrices(float *result, uint32_t a0, uint32_t a1,
                              uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
                              float c0, float c1, float c2, float c3) {
@@ -123,8 +128,8 @@ static void touchWrite(const char *address, uint64_t bytes) {
 }
 
 namespace {
-/// How a function here gives what the intrinsic gives: as that does, as the
-/// word of the same bits, or to an address that is its first argument.
+/// How a function here returns the intrinsic's result: directly, as a word with
+/// the same bits, or to an address that is its first argument.
 enum class Gives { Same, Word, Address };
 
 struct Replacement {
@@ -182,12 +187,12 @@ static uint32_t *registerNamed(StringRef name) {
 // From one machine to the other
 //===----------------------------------------------------------------------===//
 
-/// The memory of a block that a launch gives its size, once a kernel has it.
+/// A block's memory with the size from the launch, for kernels that use it.
 static char *sizedMemory = nullptr;
 
 static char *addSizedMemory(const std::string &name) {
   if (!sizedMemory) {
-    // Of an address there, 18 bits are known to some instructions.
+    // Some instructions use 18 bits of a shared address.
     constexpr size_t window = size_t(1) << 18;
     sizedMemory = static_cast<char *>(std::aligned_alloc(window, window));
     machine().sharedMemory = sizedMemory;
@@ -230,7 +235,7 @@ static void replaceCall(CallInst &call, const Replacement &by) {
                          addressOf(context, by.function), operands);
   if (by.gives == Gives::Word)
     value = builder.CreateBitCast(value, result);
-  // As registers are read: nobody asks about it.
+  // Read like registers, without checks.
   if (place)
     value = builder.CreateLoad(result, place, /*isVolatile=*/true);
   if (!result->isVoidTy())
@@ -270,7 +275,7 @@ static Error replaceIntrinsic(Function &intrinsic,
   return createStringError("an operation that is not known: " + name);
 }
 
-/// Asks ahead of every access.
+/// Inserts a check before every access.
 static void watch(Function &function) {
   Module &module = *function.getParent();
   LLVMContext &context = function.getContext();
@@ -312,7 +317,8 @@ static void watch(Function &function) {
   }
 }
 
-/// Whether a function waits for other threads, itself or by what it calls.
+/// Returns whether a function waits for other threads, directly or through a
+/// call.
 static bool mayWait(Function *function, DenseSet<Function *> &waiting) {
   if (waiting.contains(function))
     return true;
@@ -352,7 +358,7 @@ static Error retarget(Module &module, const orc::LLJIT &jit,
       function.removeFnAttr(name);
     if (function.isDeclaration())
       continue;
-    // All of it is of use: the emulator looks for what is wrong.
+    // Keep everything: the emulator looks for errors.
     function.addFnAttr("target-features", "+avx2,+fma");
     if (function.getCallingConv() == CallingConv::PTX_Kernel) {
       Kernel kernel;
@@ -367,10 +373,18 @@ static Error retarget(Module &module, const orc::LLJIT &jit,
     if (machine().isWatched)
       watch(function);
   }
-  // What threads share is found by its name.
+  // Shared memory is found by its name.
   for (GlobalVariable &global : module.globals())
     global.setLinkage(GlobalValue::ExternalLinkage);
   return Error::success();
+}
+
+/// CPUs without an instruction for it call a function to round to bf16.
+static Error defineRounding(orc::LLJIT &jit) {
+  auto address = orc::ExecutorAddr::fromPtr(&roundOne);
+  return jit.getMainJITDylib().define(orc::absoluteSymbols(
+      {{jit.mangleAndIntern("__truncsfbf2"),
+        {address, JITSymbolFlags::Exported | JITSymbolFlags::Callable}}}));
 }
 
 Expected<std::unique_ptr<DeviceModule>> DeviceModule::load(const void *image) {
@@ -392,16 +406,19 @@ Expected<std::unique_ptr<DeviceModule>> DeviceModule::load(const void *image) {
   if (!module)
     return module.takeError();
   auto result = std::make_unique<DeviceModule>();
-  // Where kernels are small, to make good code takes longer than to run any.
-  auto host = orc::JITTargetMachineBuilder::detectHost();
-  if (!host)
-    return host.takeError();
+  // The same code on every CPU with AVX2: a device's results do not depend on
+  // the host. For small kernels, optimising takes longer than running.
+  orc::JITTargetMachineBuilder builder{Triple(sys::getProcessTriple())};
+  if (builder.getTargetTriple().isX86())
+    builder.setCPU("x86-64-v3");
   if (numberOf("FOVEA_EMULATOR_OPTIMISE", 1) == 0)
-    host->setCodeGenOptLevel(CodeGenOptLevel::None);
-  auto made = orc::LLJITBuilder().setJITTargetMachineBuilder(*host).create();
+    builder.setCodeGenOptLevel(CodeGenOptLevel::None);
+  auto made = orc::LLJITBuilder().setJITTargetMachineBuilder(builder).create();
   if (!made)
     return made.takeError();
   result->jit = std::move(*made);
+  if (Error error = defineRounding(*result->jit))
+    return std::move(error);
   if (Error error = retarget(**module, *result->jit, result->kernels))
     return std::move(error);
   struct Shared {

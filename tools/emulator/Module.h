@@ -1,8 +1,8 @@
 //===- Module.h - code of a device as code of this process ------*- C++ -*-===//
 //
-// Takes the LLVM IR that becomes PTX and makes code for this CPU of it:
-// registers of the GPU are read, barriers and shuffles are called, and every
-// access of memory is asked about (Block.h).
+// Compiles the LLVM IR from which PTX is made for this CPU: GPU registers
+// become reads, barriers and shuffles become calls, and every memory access is
+// checked (Block.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ struct Kernel {
   void (*run)(const int64_t *list, int64_t units) = nullptr;
   int64_t slots = 0;
   bool waits = false;
-  /// Of the memory of a block that a launch gives its size.
+  /// For a block's memory with the size from the launch.
   int64_t mostSharedBytes = 48 << 10;
 };
 
@@ -30,8 +30,8 @@ public:
   static llvm::Expected<std::unique_ptr<DeviceModule>> load(const void *image);
   Kernel *find(const std::string &name);
 
-  /// What the threads of a block share besides what the code says, at most,
-  /// and in the next launch.
+  /// The maximum dynamic shared memory of a block, and that of the next
+  /// launch.
   static constexpr int64_t mostSharedBytes = 227 << 10;
   static void setSharedBytes(int64_t bytes);
 

@@ -1,13 +1,13 @@
 //===- Ordering.h - what blocks know of each other --------------*- C++ -*-===//
 //
-// Blocks that run at the same time see what others have written where these
-// have released it and they have acquired it: by fences and atomic accesses. A
-// clock counts what has happened; a block knows of each other one up to which
-// time it sees everything.
+// Concurrent blocks see each other's writes if these were released
+// and acquired, by fences and atomic accesses. A clock counts events;
+// a block knows for each other one up to which time it sees
+// everything.
 //
-// Atomic accesses of a block are those of one of its threads, to which a
-// barrier of the block brings what the others did, and which brings them by
-// another one what it has learnt.
+// A block's atomic accesses belong to one of its threads; barriers
+// of the block connect it with the other threads, in both
+// directions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,19 +22,19 @@ namespace fovea::emulator {
 
 class Ordering {
 public:
-  /// Of each block, a time.
+  /// A time for each block.
   using Times = std::vector<uint32_t>;
 
-  /// So many blocks, of which none knows of another; 0: they do not run at the
-  /// same time.
+  /// So many blocks, none of which knows another; 0: they do not run
+  /// concurrently.
   void begin(uint32_t blocks);
 
   uint32_t now() const { return clock; }
-  /// Whether `block` sees what `other` did at a time.
+  /// Returns whether `block` sees what `other` did at a time.
   bool sees(uint32_t block, uint32_t other, uint32_t time) const {
     return !blocks.empty() && time < blocks[block].seen[other];
   }
-  /// The same of what each block did last at its time; 0: it did nothing.
+  /// The same for each block's last event at its time; 0: it has none.
   bool seesAll(uint32_t block, const Times &times) const;
   bool isOn() const { return !blocks.empty(); }
   uint32_t numBlocks() const { return static_cast<uint32_t>(blocks.size()); }
@@ -50,7 +50,7 @@ private:
   static void join(Times &times, const Times &more);
 
   struct Block {
-    /// What its threads see, and the one that has acquired more.
+    /// What its threads see, and the thread that has acquired more.
     Times seen, acquired;
     /// What was read and is acquired by a fence; what a fence has released.
     Times read, fenced;

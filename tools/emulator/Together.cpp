@@ -1,10 +1,10 @@
 //===- Together.cpp - blocks that run at the same time --------------------===//
 //
-// Blocks of a cooperative launch may wait for each other, by numbers in memory
-// that they read again and again; those of a cluster by barriers in the memory
-// that each has on the chip, to which others copy as well. A block runs until
-// all of its threads wait, or read such a number; then the next one does. The
-// memory on the chip is that of the block that runs.
+// Blocks of a cooperative launch wait for each other by polling words in
+// memory; those of a cluster by barriers in their shared memory, to which
+// others also copy. A block runs until all of its threads wait, or poll such
+// a word; then the next one runs. Shared memory is that of the running
+// block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 using namespace fovea::emulator;
 
-/// The fibers and the memory of a block come, or go.
+/// Saves or restores a block's fibers and memory.
 void Machine::exchangeBlock(Resident &resident) {
   std::swap(fibers, resident.fibers);
   std::swap(async, resident.async);
@@ -41,7 +41,7 @@ std::string Machine::runClusters(const Grid &given,
   return failure;
 }
 
-/// Blocks that are there at the same time, from `first` on.
+/// Concurrent blocks, from `first` on.
 void Machine::runBlocks(uint32_t first, uint32_t count) {
   residents.resize(count);
   clusterArrivals = clusterTurns = 0;
@@ -105,7 +105,8 @@ void Machine::arriveAtCluster() {
   ++clusterTurns;
 }
 
-/// The first of a kernel is that of its begin, the others those of its end.
+/// The first of a kernel is the one at its start, the others are those at its
+/// end.
 void Machine::waitForCluster() {
   Fiber &fiber = fibers[current];
   Fault missing = fiber.clusterWaits == 0 ? Fault::Begins : Fault::Ends;
@@ -119,7 +120,7 @@ void Machine::waitForCluster() {
 //===----------------------------------------------------------------------===//
 
 uint32_t Machine::readNumber(const uint32_t *address, bool acquires) {
-  // It is not what it was.
+  // The word has changed.
   if (acquires && fault == Fault::Grids)
     return *address + 1;
   // Others may write it first.
@@ -135,7 +136,7 @@ void Machine::writeNumber(uint32_t *address, uint32_t value, bool releases) {
   *address = value;
 }
 
-/// NVPTX makes one without an order of it, whatever the order is.
+/// NVPTX compiles it to an unordered access, whatever the order is.
 uint32_t Machine::addNumber(uint32_t *address, uint32_t value) {
   memory.ordering.read(block, address, /*acquires=*/false);
   memory.ordering.write(block, address, /*releases=*/false, /*joins=*/true);

@@ -68,8 +68,8 @@ static int fail(const std::string &text) {
   return 1;
 }
 
-/// The extents of nested lists, the longest of each depth; false when depths
-/// differ or a number is none.
+/// The extents of nested lists, the longest of each depth; false if depths
+/// differ or an element is not a number.
 static bool findShape(const nlohmann::json &value, size_t depth,
                       std::vector<int64_t> &shape, int64_t &rank) {
   if (!value.is_array()) {
@@ -121,7 +121,7 @@ static bool parseArray(StringRef text, std::string &name, Array &array) {
 static void print(const Arrays &outputs) {
   for (const auto &[name, array] : outputs) {
     llvm::outs() << name << " " << runtime::shapeText(array.shape) << ":";
-    // A zero or a NaN has no sign here: it is not what a test is about.
+    // Zeros and NaNs have no sign here: tests do not depend on it.
     for (double value : array.values)
       if (std::isnan(value))
         llvm::outs() << " nan";

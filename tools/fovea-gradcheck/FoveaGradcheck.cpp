@@ -17,6 +17,7 @@
 #include "mlir/Support/ToolUtilities.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
+#include "passes/Pipeline.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
 #include <cmath>
@@ -76,7 +77,7 @@ static LogicalResult parseNumbers(llvm::StringRef text, std::string &name,
 }
 
 namespace {
-/// One module, its inputs, and the two things that are compared.
+/// One module, its inputs, and the two compared quantities.
 class Check {
 public:
   explicit Check(ModuleOp module) : module(module) {}
@@ -117,7 +118,7 @@ LogicalResult Check::fillLengths() {
     length.values.assign(values.begin(), values.end());
     inputs.lengths[name] = length;
   }
-  // Lengths that are given by others, which stand before them.
+  // Lengths computed from other, earlier lengths.
   module.walk([&](LengthOp op) {
     std::optional<AffineMap> map = op.getMap();
     if (!map)

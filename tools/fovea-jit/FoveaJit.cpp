@@ -98,7 +98,7 @@ static double now() {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
-/// Writes one module in a form that can be read.
+/// Writes one module in a readable form.
 static llvm::Error write(ModuleOp module, const Target &target,
                          llvm::raw_ostream &stream) {
   auto machine = target.createMachine();
@@ -139,7 +139,7 @@ static CompileOptions compileOptions() {
   return options;
 }
 
-/// Writes a form that is one file of its own.
+/// Writes a form that is a file of its own.
 static llvm::Error writeFile(std::vector<OwningOpRef<ModuleOp>> modules,
                              const Target &target) {
   if (modules.size() != 1 && form != Form::Kernels)
@@ -178,7 +178,7 @@ static llvm::Error linkFile(std::vector<OwningOpRef<ModuleOp>> modules,
                               : linkExecutable(buffers, output, options);
 }
 
-/// Fails if a function of that name takes or gives something else.
+/// Fails if a function of that name has another signature.
 static llvm::Error checkEntry(ModuleOp module) {
   auto function = module.lookupSymbol<func::FuncOp>(entry);
   if (!function)

@@ -9,75 +9,166 @@ using namespace fovea;
 using llvm::StringRef;
 
 namespace {
-/// Words of others for an option of ours.
+/// Words of other tools, and their replacement if the command has `option`.
 struct Word {
-  StringRef ours;
-  std::initializer_list<StringRef> theirs;
-};
-
-/// Words of others for what a spec says.
-struct Entry {
-  StringRef ours; // of '--set'
+  StringRef option;
+  StringRef help;
   std::initializer_list<StringRef> theirs;
 };
 } // namespace
 
 static llvm::ArrayRef<Word> words() {
   static const Word all[] = {
-      {"--batch", {"batch-size", "bs", "per-device-train-batch-size"}},
+      {"--batch",
+       "use --batch N",
+       {"batch-size", "bs", "per-device-train-batch-size", "batchsize",
+        "minibatch", "mini-batch"}},
       {"--epochs",
-       {"num-epochs", "max-epochs", "n-epochs", "num-train-epochs"}},
-      {"--steps", {"max-steps", "num-steps", "iterations", "max-update"}},
-      {"--threads", {"num-threads", "workers", "num-workers", "jobs", "nproc"}},
-      {"--precision", {"fp16", "bf16", "amp", "half", "mixed-precision"}},
-      {"--dtype", {"fp32", "fp64"}},
-      {"--out", {"output-dir", "save-dir", "logdir", "log-dir", "model-dir"}},
-      {"--output", {"out", "output-file", "save"}},
-      {"--data", {"train", "train-data", "input", "src", "source", "dataset"}},
+       "use --epochs N",
+       {"num-epochs", "max-epochs", "n-epochs", "num-train-epochs", "epoch",
+        "after-epochs"}},
+      {"--steps",
+       "use --steps N",
+       {"max-steps", "num-steps", "iterations", "max-update", "updates",
+        "max-iters", "after-batches", "train-steps"}},
+      {"--minutes", "use --minutes X", {"max-time", "time-limit", "hours"}},
+      {"--threads",
+       "use --threads N",
+       {"num-threads", "workers", "num-workers", "jobs", "nproc", "cpu-threads",
+        "j"}},
+      {"--precision",
+       "use --precision bf16 on a GPU; f16 is not supported",
+       {"fp16", "bf16", "amp", "half", "mixed-precision"}},
+      {"--dtype", "use --dtype f32", {"fp32", "float32"}},
+      {"--dtype", "use --dtype f64", {"fp64", "float64", "double"}},
+      {"--out",
+       "use --out DIR",
+       {"output-dir", "save-dir", "logdir", "log-dir", "model-dir", "workdir",
+        "checkpoint-dir", "output", "o"}},
+      {"--output",
+       "use -o FILE",
+       {"out", "output-file", "save", "output-path"}},
+      {"--data",
+       "use --data NAME=FILE",
+       {"train", "train-data", "input", "src", "source", "dataset", "trg",
+        "tgt", "target", "train-sets", "test", "train-file", "data-path",
+        "data-dir", "input-file"}},
       {"--valid",
+       "use --valid NAME=FILE",
        {"val", "val-data", "validation", "validation-data", "dev", "eval-data",
-        "valid-data"}},
+        "valid-data", "valid-sets", "valid-file", "dev-data"}},
       {"--weights",
-       {"checkpoint", "ckpt", "model", "load", "model-path", "path", "params",
-        "pretrained"}},
-      {"--resume", {"resume-from-checkpoint", "continue", "restore-file"}},
-      {"--patience", {"early-stopping", "early-stop"}},
+       "use --weights FILE",
+       {"checkpoint", "ckpt", "load", "model-path", "params", "pretrained",
+        "init-from", "load-model", "state-dict"}},
+      {"--resume",
+       "use --resume",
+       {"resume-from-checkpoint", "continue", "restore-file", "resume-from"}},
+      {"--patience",
+       "use --patience N, which counts validations",
+       {"early-stopping", "early-stop", "early-stopping-patience"}},
       {"--report-every",
-       {"log-interval", "log-every", "logging-steps", "log-steps"}},
+       "use --report-every N, which counts updates",
+       {"log-interval", "log-every", "logging-steps", "log-steps", "disp-freq",
+        "print-every"}},
       {"--valid-every",
+       "use --valid-every N, which counts updates",
        {"eval-every", "eval-steps", "val-check-interval", "eval-interval",
-        "validate-interval"}},
+        "validate-interval", "valid-freq"}},
       {"--save-every",
-       {"save-steps", "checkpoint-every", "save-interval", "save-freq"}},
-      {"--metric", {"metrics"}},
-      {"--seed", {"random-seed", "manual-seed", "random-state"}},
-      {"--beam", {"num-beams", "beam-size", "beam-width"}},
-      {"--nbest", {"num-return-sequences", "n-best", "num-samples"}},
+       "use --save-every N, which counts updates",
+       {"save-steps", "checkpoint-every", "save-interval", "save-freq",
+        "ckpt-interval"}},
+      {"--metric", "use --metric METRIC", {"metrics", "valid-metrics"}},
+      {"--seed",
+       "use --seed N",
+       {"random-seed", "manual-seed", "random-state", "rng-seed"}},
+      {"--per-line", "use --per-line", {"sentence-level", "sl"}},
+      {"--lowercase", "use --lowercase", {"lc", "lower", "ignore-case"}},
+      {"--tokenise", "use --tokenise NAME", {"tokenize", "tok"}},
+      {"--paired",
+       "use --paired, which runs both tests",
+       {"paired-bs", "paired-ar", "significance"}},
+      {"--beam", "use --beam N", {"num-beams", "beam-size", "beam-width", "k"}},
+      {"--beam", "use --beam 1", {"greedy"}},
+      {"--nbest", "use --nbest N", {"num-return-sequences", "n-best"}},
       {"--max-length",
-       {"max-new-tokens", "max-len", "max-len-b", "max-tokens"}},
-      {"--min-length", {"min-new-tokens", "min-len"}},
-      {"--length-norm", {"length-penalty", "lenpen", "alpha"}},
-      {"--sample", {"do-sample", "sampling"}},
-      {"--quiet", {"silent", "no-progress", "q"}},
-      {"--vocab", {"vocabulary", "vocab-file", "dict", "tokenizer"}},
-  };
-  return all;
-}
-
-static llvm::ArrayRef<Entry> entries() {
-  static const Entry all[] = {
-      {"train.rate=X", {"lr", "learning-rate"}},
-      {"train.optimiser=adam",
-       {"optimizer", "optim", "optimiser", "adam", "sgd"}},
-      {"train.decay=X", {"weight-decay", "wd", "l2"}},
-      {"train.clip=X",
+       "use --max-length N",
+       {"max-new-tokens", "max-len", "max-len-b", "max-tokens",
+        "max-decode-length"}},
+      {"--min-length", "use --min-length N", {"min-new-tokens", "min-len"}},
+      {"--length-norm",
+       "use --length-norm X",
+       {"length-penalty", "lenpen", "alpha"}},
+      {"--set",
+       "use --set decode.normalise=per_symbol",
+       {"normalize", "normalise"}},
+      {"--sample", "use --sample", {"do-sample", "sampling"}},
+      {"--top-k", "use --top-k N", {"topk"}},
+      {"--top-p", "use --top-p X", {"topp", "nucleus", "p"}},
+      {"--temperature", "use --temperature X", {"temp", "t"}},
+      {"--quiet", "use --quiet", {"silent", "no-progress", "q"}},
+      {"--vocab",
+       "use --vocab NAME=FILE",
+       {"vocabulary", "vocab-file", "dict", "tokenizer", "vocabs", "vocabs"}},
+      {"--set",
+       "set the size of a vocabulary with --set NAME.vocab=N",
+       {"vocab-size", "num-tokens", "dim-vocabs"}},
+      {"--tensorboard", "use --tensorboard DIR", {"tb", "tensorboard-dir"}},
+      {"--target",
+       "use --target cuda for a GPU, --target native for the CPU",
+       {"device", "gpu", "gpus", "cuda", "accelerator", "devices", "backend",
+        "use-cuda", "cpu-only", "no-cuda"}},
+      {"--spec",
+       "pass the spec as the first argument, without an option",
+       {"model", "config", "arch", "spec", "c", "m"}},
+      {"--set",
+       "set the learning rate in the spec, or with --set train.rate=0.001",
+       {"lr", "learning-rate", "learn-rate", "eta", "l"}},
+      {"--set",
+       "set the schedule in the spec, or with --set train.rate=noam(512, 4000)",
+       {"lr-scheduler", "lr-schedule", "scheduler", "lr-decay",
+        "lr-scheduler-type"}},
+      {"--set",
+       "set the optimiser in the spec, or with --set train.optimiser=NAME",
+       {"optimizer", "optim", "optimiser", "opt"}},
+      {"--set", "use --set train.optimiser=adam", {"adam"}},
+      {"--set", "use --set 'train.optimiser=sgd(0.1)'", {"sgd"}},
+      {"--set",
+       "set it in the spec, or with --set 'train.optimiser=momentum(0.9)'",
+       {"momentum"}},
+      {"--set",
+       "set the weight decay in the spec, or with --set train.decay=X",
+       {"weight-decay", "wd", "l2"}},
+      {"--set",
+       "set the clipping in the spec, or with --set train.clip=X",
        {"clip", "clip-norm", "grad-clip", "gradient-clip-val", "max-grad-norm",
         "clip-grad-norm"}},
-      {"train.warmup=N", {"warmup", "warmup-steps", "warmup-updates"}},
-      {"train.smooth=X", {"label-smoothing", "smoothing"}},
-      {"train.accumulate=N",
-       {"accumulate-grad-batches", "gradient-accumulation-steps",
-        "update-freq"}},
+      {"--set",
+       "set the warm-up in the spec, or with --set train.warmup=N",
+       {"warmup", "warmup-steps", "warmup-updates", "lr-warmup"}},
+      {"--set",
+       "set label smoothing in the spec, or with --set train.smooth=X",
+       {"label-smoothing", "smoothing", "ls"}},
+      {"--set",
+       "set it in the spec, or with --set train.accumulate=N",
+       {"accumulate-grad-batches", "gradient-accumulation-steps", "update-freq",
+        "grad-accum", "optimizer-delay"}},
+      {"--set",
+       "write a dim in the spec, and change it with --set H=N",
+       {"hidden-size", "dim", "emb-size", "embedding-dim", "d-model", "hidden",
+        "dim-emb", "dim-rnn", "num-layers", "layers", "enc-depth", "heads",
+        "num-heads", "nhead"}},
+      {"--set",
+       "write dropout(x, p) in the spec, with const p = 0.1 to change it by "
+       "--set p=0.2",
+       {"dropout", "dropout-rate", "p-dropout", "dropout-rnn"}},
+      {"--help", "batches are always drawn in a random order", {"shuffle"}},
+      {"--help", "Fovea has no debugger; see --help", {"debug", "pdb"}},
+      {"--help",
+       "start several processes with mpirun",
+       {"num-gpus", "nnodes", "nproc-per-node", "distributed", "ddp",
+        "local-rank"}},
   };
   return all;
 }
@@ -95,20 +186,37 @@ fovea::cli::adviceFor(StringRef option,
   if (!option.starts_with("-"))
     return "";
   std::string name = bare(option);
-  for (const Word &word : words())
-    if (hasOption(word.ours) &&
-        llvm::is_contained(word.theirs, StringRef(name)))
-      return "it is '" + word.ours.str() + "' here";
-  for (const Entry &entry : entries())
-    if (hasOption("--set") && llvm::is_contained(entry.theirs, StringRef(name)))
-      return "the spec says it, and '--set " + entry.ours.str() +
-             "' overrides that";
-  for (StringRef device :
-       {"device", "gpu", "gpus", "cuda", "accelerator", "tpu"})
-    if (name == device)
-      return hasOption("--threads")
-                 ? "models run on the CPU, with '--threads N'"
-                 : "models run on the CPU";
+  for (const Word &word : words()) {
+    // All commands with `--set` take a spec as an argument.
+    StringRef needed = word.option == "--spec" ? "--set" : word.option;
+    if (hasOption(needed) && llvm::is_contained(word.theirs, StringRef(name)))
+      return word.help.str();
+  }
+  return "";
+}
+
+std::string fovea::cli::commandFor(StringRef word) {
+  static const std::pair<StringRef, std::initializer_list<StringRef>> all[] = {
+      {"decode",
+       {"translate", "generate", "predict", "infer", "inference", "sample",
+        "beam"}},
+      {"score", {"perplexity", "logprob", "likelihood", "rescore"}},
+      {"eval", {"test", "evaluate", "metric", "bleu", "sacrebleu"}},
+      {"train", {"fit", "learn", "finetune", "fine-tune", "resume"}},
+      {"compile", {"build", "export", "convert", "ship", "trace"}},
+      {"params", {"summary", "parameters", "weights"}},
+      {"check", {"lint", "validate", "verify", "parse", "info"}},
+      {"fmt", {"format", "tidy"}},
+      {"bench", {"profile", "benchmark", "time"}},
+      {"plot", {"visualize", "visualise", "draw", "show"}},
+      {"serve", {"server", "dashboard", "watch", "tensorboard", "web"}},
+      {"lsp", {"language-server"}},
+      {"doctor", {"env", "version", "devices"}},
+      {"run", {"execute", "call", "forward"}},
+  };
+  for (const auto &[command, theirs] : all)
+    if (llvm::is_contained(theirs, word))
+      return command.str();
   return "";
 }
 
@@ -119,19 +227,20 @@ fovea::cli::idleOptions(StringRef command,
   auto needs = [&](StringRef option, StringRef other) {
     if (isGiven(option) && !isGiven(other))
       result.push_back(("'" + llvm::Twine(option) +
-                        "' changes nothing without '" + other + "'")
+                        "' has no effect without '" + other + "'")
                            .str());
   };
   auto excludes = [&](StringRef option, StringRef other) {
     if (isGiven(option) && isGiven(other))
       result.push_back(
-          ("'" + llvm::Twine(option) + "' changes nothing with '" + other + "'")
+          ("'" + llvm::Twine(option) + "' has no effect with '" + other + "'")
               .str());
   };
   if (command == "run" || command == "score" || command == "decode")
     for (StringRef option : {"--threads", "--dtype", "--cpu"})
       for (StringRef other : {"--reference", "--stop-after"})
-        excludes(option, other);
+        if (command == "decode" || option != "--dtype")
+          excludes(option, other);
   if (command == "train")
     needs("--valid-every", "--valid");
   return result;

@@ -1,7 +1,7 @@
 //===- Advice.h - what a command line may have meant ----------*- C++ -*-===//
 //
-// Options that other tools have under other names, and options that change
-// nothing beside those that are given.
+// Help for options of other tools, and warnings about options without
+// effect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,12 +16,16 @@
 
 namespace fovea::cli {
 
-/// What stands here for an option of PyTorch, Keras or fairseq; empty when
-/// nothing does. `hasOption` says whether the command has an option, `--batch`.
+/// Returns the help for an option of PyTorch, Keras, Marian or fairseq; empty
+/// if there is none. `hasOption` returns whether the command has an option,
+/// `--batch`.
 std::string adviceFor(llvm::StringRef option,
                       llvm::function_ref<bool(llvm::StringRef)> hasOption);
 
-/// What to say of given options of `command` that change nothing.
+/// Returns our name of the command that other tools call `word`, or nothing.
+std::string commandFor(llvm::StringRef word);
+
+/// Returns warnings about given options of `command` that have no effect.
 std::vector<std::string>
 idleOptions(llvm::StringRef command,
             llvm::function_ref<bool(llvm::StringRef)> isGiven);

@@ -5,8 +5,8 @@
 // is one call of the program; laying out the batch is not part of it. Of
 // `encode` and `decode` it is, and `step` is a step of the search on average.
 //
-// Of an architecture of GPUs nothing is timed: one run is made on paper, and
-// says how long it takes at least.
+// For a GPU architecture nothing is timed: one dry run gives a lower bound of
+// the time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ static double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Seconds since this process was started, to 10 ms, its loading included.
+/// Seconds since this process was started, to 10 ms, including its loading.
 static double secondsSinceStart() {
   auto file = llvm::MemoryBuffer::getFileAsStream("/proc/self/stat");
   llvm::SmallVector<llvm::StringRef> fields;
@@ -94,23 +94,23 @@ static Timing timeRuns(llvm::function_ref<void()> run,
 
 namespace {
 
-/// The entries of one command, and what it says of them.
+/// The entries of one command, and its report.
 class Bench {
 public:
   Bench(Session &session, const Arguments &arguments)
       : session(session), arguments(arguments) {}
 
-  /// What is wrong with them, or nothing.
+  /// Returns an error in them, or nothing.
   std::string readArguments() {
-    // A device that is there was opened before.
+    // An available device was opened before.
     if (!runtime::Device::current())
       paper = KernelModel::open(arguments.cpu);
     return readLengths(arguments.lengths, lengths);
   }
   bool isTimed() const { return !paper; }
-  /// Loss, gradients or a step of training. False: an error was reported.
+  /// Loss, gradients or a training step. Returns false after a reported error.
   bool timeProgram(const std::string &entry);
-  /// What generates: encode, step and decode.
+  /// Entries of generation: encode, step and decode.
   bool timeDecoder(const std::vector<std::string> &entries);
   nlohmann::json reports = nlohmann::json::array();
 
@@ -124,7 +124,7 @@ private:
     return {arguments.batch.value_or(1), threads, lengths};
   }
   CompiledOptions options() const;
-  /// What the measurement of a model needs beside its programs.
+  /// The inputs of a measurement besides the programs.
   BenchMemory memoryFor(const Model &model,
                         const std::vector<runtime::DataSpec> &data,
                         int threads) const;
@@ -136,7 +136,7 @@ private:
     session.fail(status);
     return false;
   }
-  /// Kernels that are made with these options are known to whoever explains.
+  /// Kernels made with these options are visible to the explanation.
   void attach(KernelProfile &profile, CompiledOptions &options) const {
     if (paper)
       paper->attach(options);
@@ -159,12 +159,8 @@ private:
 } // namespace
 
 CompiledOptions Bench::options() const {
-  CompiledOptions result;
-  result.isDouble = arguments.dtype == "f64";
-  result.roundsFactors = arguments.precision == "bf16";
-  result.target = arguments.cpu;
+  CompiledOptions result = compiledOptionsOf(arguments);
   result.perf = arguments.perf;
-  result.threads = arguments.threads;
   if (arguments.maxActivationMb)
     result.memory = codegen::MemoryLimit{
         .bytes = *arguments.maxActivationMb << 20,
@@ -194,7 +190,7 @@ std::unique_ptr<Model> Bench::open(llvm::StringRef dropped) {
     for (const std::string &name : model->lengths)
       lengths[name] = usualLength;
     llvm::errs() << "note: each of " << llvm::join(model->lengths, ", ")
-                 << " is " << usualLength << "; '--lengths' gives others\n";
+                 << " is " << usualLength << "; change them with '--lengths'\n";
   }
   return model;
 }
@@ -241,7 +237,7 @@ void Bench::report(const Model &model, const std::string &entry,
   reports.push_back(own);
 }
 
-/// Of what has run once on paper.
+/// For a dry run.
 bool Bench::reportPaper(const Model &model, const std::string &entry,
                         const std::vector<ProfiledProgram> &programs) {
   nlohmann::json own = head(model, entry);
@@ -288,7 +284,7 @@ bool Bench::timeProgram(const std::string &entry) {
   std::string name = learns ? "grad" : entry;
   KernelProfile profile;
   CompiledOptions options = this->options();
-  // The weights of what nothing learns stay as they are.
+  // Without training, the weights stay unchanged.
   options.prepares = !hasObjective(*model);
   attach(profile, options);
   std::unique_ptr<Programs> programs =
@@ -334,7 +330,7 @@ bool Bench::timeProgram(const std::string &entry) {
   }
   if (runtime::Status status = compiled->bind(batch, binding); status.failed())
     return failWith(status);
-  // They are copied where they are not read in the memory of a learner.
+  // They are copied unless a learner's memory holds them.
   parameters.clear();
   compiled->prepare();
   int64_t update = 0;
@@ -387,7 +383,7 @@ static bool fixSteps(const runtime::Decoder &decoder,
   return true;
 }
 
-/// How many steps that are; 1 without a search.
+/// The number of steps; 1 without a search.
 static int64_t numSteps(const runtime::Decoder &decoder,
                         const std::map<std::string, int64_t> &lengths,
                         const runtime::SearchOptions &search) {
@@ -430,8 +426,8 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
     return failWith(status);
   std::string missing;
   if (!fixSteps(compiled->description(), lengths, search, missing))
-    return failWith("'--lengths' gives no " + missing +
-                    ", the steps that are made");
+    return failWith("'--lengths' lacks " + missing +
+                    ", the number of decoding steps");
   BenchMemory memory = memoryFor(*model, data, compiled->threads());
   memory.addDecoder(compiled->description(), search.beam);
   if (runtime::Status status = memory.check(); status.failed())
@@ -450,7 +446,7 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
     if (next.failed())
       status = next;
   };
-  // What `step` goes on from.
+  // The state that `step` continues from.
   if (entries != std::vector<std::string>{"decode"})
     keep(compiled->search().decode(batch, search, results));
   if (status.failed())
@@ -496,7 +492,7 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
                         search.sample ? 1 : search.beam, steps / parts),
         [&](const std::string &symbol) { return compiled->addressOf(symbol); },
         runs, secondsSince(start) / double(runs), compiled->threads(),
-        options.isDouble, "between kernels, and what the search does");
+        options.isDouble, "search and time between kernels");
   }
   return status.succeeded() || failWith(status);
 }

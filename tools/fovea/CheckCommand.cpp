@@ -1,13 +1,14 @@
 //===- CheckCommand.cpp - fovea check -------------------------------------===//
 //
-// Runs everything that can find a mistake of the user, and says what a spec
-// has: parameters, lengths, and what is given, observed, generated, latent.
+// Runs all checks of a spec, and prints its contents: parameters, lengths, and
+// given, observed, generated and latent names.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/AttnDialect.h"
 #include "driver/data/Files.h"
 #include "driver/model/Session.h"
+#include "driver/train/TrainBlock.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -40,7 +41,7 @@ static std::string extentsOf(const ParameterInfo &parameter) {
 }
 
 static void printParameters(const Model &model, llvm::raw_ostream &out) {
-  // Saturating: nothing limits what --set asks for.
+  // Saturates: --set can request any size.
   uint64_t count = 0;
   size_t width = 0;
   for (const ParameterInfo &parameter : model.parameters) {
@@ -91,22 +92,25 @@ static void printModel(const Model &model, llvm::raw_ostream &out) {
         .push_back(describe(model, data));
   printList("free lengths", model.lengths, out);
   printList("given", given, out);
+  bool isDecoded = model.undecoded.empty();
   if (!chosen.empty() || continued.empty())
-    printList("observed in training, generated in decoding", chosen, out);
+    printList(isDecoded ? "observed in training, generated in decoding"
+                        : "observed in training, not generated",
+              chosen, out);
   if (!continued.empty())
-    printList("observed in training, continued by a row in decoding", continued,
-              out);
+    printList(isDecoded ? "observed in training, continued by a row in decoding"
+                        : "observed in training, not continued",
+              continued, out);
   printList("latent", model.latents, out);
   for (const std::string &replacement : model.replacements)
     out << "replaced: " << replacement << '\n';
-  if (!model.undecoded.empty())
-    out << "not decoded: " << model.undecoded << '\n';
   for (const std::string &refusal : model.refusals)
     out << "not executed yet: " << refusal << '\n';
 }
 
-/// What a program asks about a model.
-static void printJson(Model &model, llvm::raw_ostream &out) {
+/// Describes a model as JSON. Call it before `check`, which lowers the
+/// equations.
+static llvm::json::Object describeModel(Model &model) {
   namespace json = llvm::json;
   static constexpr StringRef kinds[] = {"real",  "int",   "bit",
                                         "token", "class", "position"};
@@ -144,20 +148,23 @@ static void printJson(Model &model, llvm::raw_ostream &out) {
   json::Object dims;
   for (const auto &[name, size] : model.dims)
     dims[name] = size;
-  out << llvm::formatv("{0:2}", json::Value(json::Object{
-                                    {"model", model.name},
-                                    {"dims", std::move(dims)},
-                                    {"lengths", json::Array(model.lengths)},
-                                    {"parameters", std::move(parameters)},
-                                    {"data", std::move(datas)},
-                                    {"equations", std::move(equations)},
-                                    {"objective", hasObjective(model)},
-                                    {"generates",
-                                     model.undecoded.empty() &&
-                                         llvm::any_of(model.data,
-                                                      [](const DataInfo &data) {
-                                                        return data.isChosen;
-                                                      })}}))
+  return json::Object{{"model", model.name},
+                      {"dims", std::move(dims)},
+                      {"lengths", json::Array(model.lengths)},
+                      {"parameters", std::move(parameters)},
+                      {"data", std::move(datas)},
+                      {"equations", std::move(equations)},
+                      {"objective", hasObjective(model)}};
+}
+
+/// Adds the results of `check`.
+static void printJson(const Model &model, llvm::json::Object description,
+                      llvm::raw_ostream &out) {
+  bool hasChosen = llvm::any_of(
+      model.data, [](const DataInfo &data) { return data.isChosen; });
+  description["generates"] = hasChosen && model.undecoded.empty();
+  description["undecoded"] = model.undecoded;
+  out << llvm::formatv("{0:2}", llvm::json::Value(std::move(description)))
       << '\n';
 }
 
@@ -166,10 +173,25 @@ static int checkSyntax(const std::string &path) {
   if (!input)
     return badInput;
   Diagnostics diagnostics(llvm::errs());
-  parse(diagnostics.addSource(sourceName(path), std::move(*input)),
-        diagnostics);
+  llvm::StringRef rest =
+      diagnostics.addSource(sourceName(path), std::move(*input));
+  do
+    rest = parse(rest, diagnostics)->rest;
+  while (!rest.empty());
   diagnostics.finish();
   return diagnostics.failed() ? badInput : done;
+}
+
+/// Whether training can read the train block (reported).
+static bool checkTrainBlock(Session &session, const Arguments &arguments,
+                            Model &model) {
+  runtime::TrainOptions options;
+  runtime::Status status =
+      readTrainOptions(readTrainBlock(model).entries, model.dims, options);
+  if (status.succeeded())
+    return checkNames(session, arguments, model, options);
+  session.error(arguments.spec() + ": " + status.text());
+  return false;
 }
 
 int fovea::cli::runCheck(const Arguments &arguments) {
@@ -179,16 +201,15 @@ int fovea::cli::runCheck(const Arguments &arguments) {
   std::unique_ptr<Model> model = session.open();
   if (!model)
     return session.finish();
-  std::string json;
-  if (arguments.asJson && model->module) {
-    llvm::raw_string_ostream out(json);
-    printJson(*model, out);
-  }
-  if (!session.check(*model))
+  std::optional<llvm::json::Object> description;
+  if (arguments.asJson && model->module)
+    description = describeModel(*model);
+  if ((model->module && !checkTrainBlock(session, arguments, *model)) ||
+      !session.check(*model))
     return session.finish();
-  if (json.empty())
-    printModel(*model, llvm::outs());
+  if (description)
+    printJson(*model, std::move(*description), llvm::outs());
   else
-    llvm::outs() << json;
+    printModel(*model, llvm::outs());
   return session.finish();
 }

@@ -1,6 +1,6 @@
-//===- CommandLine.cpp - what was given, and what is wrong with it --------===//
+//===- CommandLine.cpp - parsing of the command line ----------------------===//
 //
-// Parses the command line and answers mistakes with what may have been meant.
+// Parses the command line and answers mistakes with suggestions.
 // Only this file and Options.cpp know CLI11.
 //
 //===----------------------------------------------------------------------===//
@@ -14,7 +14,11 @@
 #include "tools/fovea/Options.h"
 #include "tools/fovea/Version.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Process.h"
+
 #include <cstdio>
+#include <fmt/format.h>
 
 using namespace fovea::cli;
 
@@ -23,7 +27,7 @@ static int explain(const std::string &text) {
   return badUsage;
 }
 
-/// Without exceptions: does a command have this name?
+/// Returns the command of this name, or null. Never throws.
 static CLI::App *findCommand(CLI::App &app, const std::string &name) {
   for (CLI::App *command : app.get_subcommands(nullptr))
     if (command->get_name() == name)
@@ -31,16 +35,28 @@ static CLI::App *findCommand(CLI::App &app, const std::string &name) {
   return nullptr;
 }
 
-/// The error for a word that is no command, with the nearest that is.
+/// The error for an unknown command, with the nearest known one.
 static int explainCommand(CLI::App &app, const std::string &name) {
   std::vector<std::string> names;
   for (CLI::App *command : app.get_subcommands(nullptr))
     names.push_back(command->get_name());
   std::vector<llvm::StringRef> candidates(names.begin(), names.end());
   std::string meant = fovea::nearest(name, candidates).str();
-  return explain("'" + name + "' is no command of fovea" +
-                 (meant.empty() ? "; 'fovea help' lists them"
-                                : "; did you mean '" + meant + "'?"));
+  std::string ours = commandFor(name);
+  return explain("unknown command '" + name + "'" +
+                 (!ours.empty()   ? "; help: use 'fovea " + ours + "'"
+                  : meant.empty() ? "; help: 'fovea help' lists the commands"
+                                  : "; did you mean '" + meant + "'?"));
+}
+
+/// The error for no command at all, with the ones to begin with.
+static int explainNone(CLI::App &app) {
+  std::string text = "a command is missing; help: 'fovea help' lists all "
+                     "commands; the first ones to use:";
+  for (const char *name : {"check", "train", "decode", "score", "compile"})
+    text += fmt::format("\n  fovea {:<8} {}", name,
+                        app.get_subcommand(name)->get_description());
+  return explain(text);
 }
 
 /// `fovea`, or `fovea run` when a command is given.
@@ -57,21 +73,24 @@ static int explainExtra(CLI::App &app) {
   std::string advice = adviceFor(extra, [&](llvm::StringRef name) {
     return command.get_option_no_throw(name.str()) != nullptr;
   });
+  bool isOption = extra.starts_with("-");
+  std::string fault =
+      (isOption ? "unknown option '" : "unexpected argument '") + extra +
+      "' of '" + commandOf(app) + "'";
   if (!advice.empty())
-    return explain("'" + extra + "' is no option of '" + commandOf(app) +
-                   "'; " + advice);
+    return explain(fault + "; help: " + advice);
   std::vector<std::string> names;
   for (const CLI::Option *option : command.get_options())
     for (const std::string &name : option->get_lnames())
       names.push_back("--" + name);
   std::vector<llvm::StringRef> candidates(names.begin(), names.end());
   std::string meant = fovea::nearest(extra, candidates).str();
-  return explain("'" + extra + "' is no option of '" + commandOf(app) + "'" +
-                 (meant.empty() ? "; see '" + commandOf(app) + " --help'"
-                                : "; did you mean '" + meant + "'?"));
+  return explain(fault + (meant.empty()
+                              ? "; help: see '" + commandOf(app) + " --help'"
+                              : "; did you mean '" + meant + "'?"));
 }
 
-/// Says of options that are given what they do not do.
+/// Warns about options that have no effect.
 static void explainIdle(CLI::App &command, const Arguments &arguments) {
   auto isGiven = [&](llvm::StringRef name) {
     const CLI::Option *option = command.get_option_no_throw(name.str());
@@ -86,7 +105,41 @@ static void explainIdle(CLI::App &command, const Arguments &arguments) {
       std::fprintf(stderr, "warning: %s\n", text.c_str());
 }
 
-/// What a command needs unless weights have it, and does not have; or empty.
+namespace {
+
+/// Wraps descriptions to the terminal, and prints `{f32,f64}` instead of
+/// `TEXT:{f32,f64}`.
+struct HelpFormatter : CLI::Formatter {
+  HelpFormatter() {
+    label("REQUIRED", "(required)");
+    label("Needs", "needs");
+    label("Excludes", "excludes");
+  }
+
+  std::string make_option_opts(const CLI::Option *option) const override {
+    std::string text = Formatter::make_option_opts(option);
+    size_t open = text.find(":{");
+    return open == std::string::npos ? text : " " + text.substr(open + 1);
+  }
+
+  std::string make_option_desc(const CLI::Option *option) const override {
+    size_t columns = llvm::sys::Process::StandardOutColumns();
+    size_t width = (columns == 0 ? 100 : std::max<size_t>(columns, 60)) -
+                   get_column_width();
+    std::string result;
+    size_t used = 0;
+    for (llvm::StringRef word : llvm::split(option->get_description(), ' ')) {
+      bool fits = used == 0 || used + 1 + word.size() <= width;
+      result += (used == 0 ? "" : fits ? " " : "\n") + word.str();
+      used = fits && used ? used + 1 + word.size() : word.size();
+    }
+    return result;
+  }
+};
+
+} // namespace
+
+/// The missing option that this command requires, or an empty string.
 static std::string missingOption(const Arguments &arguments) {
   bool isTraining = arguments.command == "train";
   bool goesOn = isTraining && arguments.resume;
@@ -114,11 +167,12 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
   Arguments arguments;
   CLI::App app{"Fovea: a compiler for attention models", "fovea"};
   app.require_subcommand(0, 1);
+  app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag("-h,--help", "print this help");
   app.set_version_flag("--version", versionText(),
                        "print version, commit and targets");
-  app.footer("exit codes: 0 done, 1 the input is at fault, 2 wrong usage, "
-             "3 the machine is, 130 interrupted");
+  app.footer("exit codes: 0 done, 1 error in the input, 2 wrong usage, "
+             "3 machine failure (disk, memory, device), 130 interrupted");
   addCommands(app, arguments);
   auto end = [&](int code) {
     exitCode = code;
@@ -141,7 +195,7 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
                        " --help'"));
   }
   if (app.get_subcommands().empty())
-    return end(explain("a command is missing; 'fovea help' lists them"));
+    return end(explainNone(app));
   arguments.command = app.get_subcommands().front()->get_name();
   if (arguments.command == "help")
     return end(printHelp(app, arguments));

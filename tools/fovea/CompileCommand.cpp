@@ -3,6 +3,7 @@
 #include "codegen/Driver.h"
 #include "driver/data/Files.h"
 #include "driver/model/Execution.h"
+#include "driver/model/Fingerprint.h"
 #include "driver/model/Package.h"
 #include "driver/model/Session.h"
 #include "frontends/fov/syntax/Parser.h"
@@ -14,7 +15,7 @@
 using namespace fovea;
 using namespace fovea::cli;
 
-/// Which systems the entries need.
+/// The systems that the entries need.
 struct Wanted {
   bool loss = false, gradients = false, decode = false;
 };
@@ -32,8 +33,8 @@ static std::optional<Wanted> readEntries(const Arguments &arguments) {
       wanted.decode = true;
     } else {
       wrongUsage("'" + entry +
-                 "' is no entry; there are loss, grad, train_step, encode, "
-                 "step and decode");
+                 "' is not an entry; the entries are loss, grad, train_step, "
+                 "encode, step and decode");
       return std::nullopt;
     }
   }
@@ -45,21 +46,23 @@ static int printTree(const Arguments &arguments) {
   if (!input)
     return badInput;
   Diagnostics diagnostics(llvm::errs());
-  std::unique_ptr<ast::File> file = parse(
-      diagnostics.addSource(sourceName(arguments.spec()), std::move(*input)),
-      diagnostics);
-  diagnostics.finish();
-  if (diagnostics.failed())
-    return badInput;
+  llvm::StringRef rest =
+      diagnostics.addSource(sourceName(arguments.spec()), std::move(*input));
   std::string text;
   llvm::raw_string_ostream stream(text);
-  printAst(*file, stream);
-  return writeText(arguments.output, text);
+  do {
+    std::unique_ptr<ast::File> file = parse(rest, diagnostics);
+    printAst(*file, stream);
+    rest = file->rest;
+  } while (!rest.empty());
+  diagnostics.finish();
+  return diagnostics.failed() ? int(badInput)
+                              : writeText(arguments.output, text);
 }
 
 static bool isCode(const std::string &emit) {
-  return llvm::is_contained({"plan", "kernels", "llvm", "asm", "ptx", "cubin"},
-                            emit);
+  return llvm::is_contained(
+      {"plan", "fingerprint", "kernels", "llvm", "asm", "ptx", "cubin"}, emit);
 }
 
 static int checkEmit(const Arguments &arguments) {
@@ -71,17 +74,17 @@ static int checkEmit(const Arguments &arguments) {
   if (emit == "web" && (target == "native" || target == "wasm32"))
     return done;
   if (emit == "web")
-    return wrongUsage("'--emit web' is for WebAssembly, and not for '" +
+    return wrongUsage("'--emit web' targets WebAssembly, not '" +
                       arguments.cpu + "'");
   if (isObject && target == "wasm32")
     return wrongUsage("there is no '--emit " + emit +
-                      "' for the target 'wasm32'; there are plan, kernels, "
-                      "llvm, asm and web");
+                      "' for the target 'wasm32'; use plan, fingerprint, "
+                      "kernels, llvm, asm or web");
   if (!isCode(emit) && !isObject)
     return wrongUsage(
         "'" + emit +
-        "' cannot be emitted; there are spec, ast, attn, mlir, "
-        "plan, kernels, llvm, asm, ptx, cubin, obj, so, exe and web");
+        "' is not a value of --emit; expected spec, ast, attn, mlir, plan, "
+        "fingerprint, kernels, llvm, asm, ptx, cubin, obj, so, exe or web");
   llvm::Expected<const codegen::Backend *> backend =
       codegen::backendFor(arguments.cpu);
   if (!backend)
@@ -91,12 +94,13 @@ static int checkEmit(const Arguments &arguments) {
   bool isOfMachine = llvm::is_contained({"asm", "ptx", "cubin"}, emit);
   if (isOfMachine && !llvm::StringRef(code).contains(emit))
     return wrongUsage("there is no '--emit " + emit + "' for the target '" +
-                      arguments.cpu + "'; there are plan, kernels, llvm, " +
-                      code + ", obj, so and exe");
+                      arguments.cpu +
+                      "'; there are plan, fingerprint, kernels, llvm, " + code +
+                      ", obj, so and exe");
   return done;
 }
 
-/// A formula of lengths as one writes it.
+/// A formula of lengths in the usual notation.
 static std::string
 formulaText(const runtime::Program &program,
             const std::vector<runtime::Program::Term> &terms) {
@@ -157,7 +161,7 @@ static llvm::StringRef textOf(runtime::Program::Element element) {
   llvm_unreachable("every type has a name");
 }
 
-/// One line per array: what it is, its size, and the steps that use it.
+/// One line per array: its name, its size, and the steps that use it.
 static void printPlan(const runtime::Program &program,
                       llvm::raw_ostream &stream) {
   using Role = runtime::Program::Role;
@@ -190,7 +194,29 @@ static void printPlan(const runtime::Program &program,
   }
 }
 
-/// Prints the code of programs: their kernels, or what becomes of them.
+/// Prints a line for each entry, compiled as `fovea run`, `train` and `decode`
+/// compile it.
+static runtime::Status emitFingerprints(mlir::ModuleOp module,
+                                        const Wanted &wanted,
+                                        const Arguments &arguments,
+                                        llvm::raw_ostream &stream) {
+  codegen::DriverOptions options;
+  options.target = arguments.cpu;
+  options.isDouble = arguments.dtype == "f64";
+  options.roundsFactors = arguments.precision == "bf16";
+  for (auto [entry, program, isWanted] :
+       {std::tuple("loss", "loss", wanted.loss),
+        std::tuple("grad", "grad", wanted.gradients),
+        std::tuple("decode", "encode", wanted.decode)})
+    if (isWanted && module.lookupSymbol<attn::ProgramOp>(program))
+      if (runtime::Status status =
+              printFingerprint(module, entry, options, stream);
+          status.failed())
+        return status;
+  return runtime::Status::success();
+}
+
+/// Prints the code of programs: their kernels, or a later form of them.
 static runtime::Status emitCode(mlir::ModuleOp module, const Wanted &wanted,
                                 const Arguments &arguments,
                                 llvm::raw_ostream &stream) {
@@ -230,15 +256,29 @@ static runtime::Status emitCode(mlir::ModuleOp module, const Wanted &wanted,
                        stream);
 }
 
-/// The text that a file of weights carries, or that an ONNX model becomes: also
-/// of one with a mistake.
+/// The text of a used model, under the name in its `use`.
+static std::string sectionOf(const std::string &name, const std::string &text) {
+  Diagnostics silent(llvm::nulls());
+  llvm::StringRef source = silent.addSource(name, text);
+  std::unique_ptr<ast::File> file = parse(source, silent);
+  if (file->model.empty())
+    return text;
+  size_t place = file->model.begin() - source.begin();
+  return text.substr(0, place) + name + text.substr(place + file->model.size());
+}
+
+/// One text with all the models that a spec uses, even if it has an error: as
+/// stored in weights, or derived from ONNX.
 static int printSpec(const Arguments &arguments) {
   Session session(arguments);
   session.open();
   int code = session.finish();
   if (session.source().text.empty())
     return code;
-  int written = writeText(arguments.output, session.source().text);
+  std::string text = session.source().text;
+  for (const auto &[name, used] : session.source().used)
+    text += "\n" + sectionOf(name, used);
+  int written = writeText(arguments.output, text);
   return code == done ? written : code;
 }
 
@@ -257,7 +297,7 @@ int fovea::cli::runCompile(const Arguments &arguments) {
   if (llvm::is_contained({"obj", "so", "exe"}, arguments.emit))
     return runPackage(arguments);
   if (!arguments.moreWeights.empty())
-    return wrongUsage("an ensemble is for '--emit so', obj, exe and web");
+    return wrongUsage("an ensemble needs '--emit so', obj, exe or web");
   Request request;
   std::optional<Wanted> wanted = readEntries(arguments);
   if (!wanted || !readPhase(arguments.stopAfter, request.stopAfter))
@@ -275,6 +315,8 @@ int fovea::cli::runCompile(const Arguments &arguments) {
       !checkWanted(session, arguments, *model, wanted->gradients,
                    wanted->decode))
     return session.finish();
+  if (arguments.entries.empty() && arguments.emit != "attn")
+    session.dropImpossibleDecoder(*model);
   if (!wanted->loss && !wanted->gradients)
     dropSystem(*model, "training");
   if (!wanted->decode)
@@ -302,8 +344,9 @@ int fovea::cli::runCompile(const Arguments &arguments) {
   } else if (isCode(arguments.emit)) {
     if (!session.lower(*model, request))
       return session.finish();
+    auto emit = arguments.emit == "fingerprint" ? emitFingerprints : emitCode;
     if (runtime::Status status =
-            emitCode(*model->module, *wanted, arguments, stream);
+            emit(*model->module, *wanted, arguments, stream);
         status.failed())
       session.fail(status);
   } else {

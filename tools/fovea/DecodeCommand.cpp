@@ -1,8 +1,8 @@
 //===- DecodeCommand.cpp - fovea decode -----------------------------------===//
 //
-// The options of the search, the lines that it prints and the equations that
-// it stores. The search itself is runtime/search/Search.cpp, or the
-// interpreter's.
+// The options of the search, its output lines and the stored
+// equations. runtime/search/Search.cpp or the interpreter
+// searches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,13 +21,15 @@
 
 #include <cmath>
 #include <fmt/format.h>
+#include <iostream>
+#include <unistd.h>
 
 using namespace fovea;
 using namespace fovea::cli;
 
 namespace {
-/// Prints hypotheses as they come, example after example, and keeps what is
-/// shown of the best of each.
+/// Prints hypotheses as they come, example by example, and keeps the shown
+/// equations of the best of each.
 class Printer {
 public:
   Printer(const Arguments &arguments, const Execution &execution,
@@ -84,6 +86,8 @@ void Printer::printLines(size_t example,
       llvm::outs() << example + 1 << '\t';
     if (arguments.search.scores)
       llvm::outs() << fmt::format("{:.10g}\t", hypothesis.logp);
+    if (arguments.search.scores && arguments.search.nbest)
+      llvm::outs() << fmt::format("{:.10g}\t", hypothesis.score);
     llvm::ListSeparator tab("\t");
     for (const auto &[name, text] :
          textsOf(execution.examples[example], hypothesis))
@@ -92,7 +96,7 @@ void Printer::printLines(size_t example,
   }
 }
 
-/// An object for each example. A number that is none is null: log 0 is.
+/// An object for each example. Non-finite numbers become null: log 0 is one.
 void Printer::printJson(size_t example,
                         const std::vector<reference::Hypothesis> &best) const {
   namespace json = llvm::json;
@@ -131,29 +135,22 @@ static runtime::Status inExample(size_t example, runtime::Status status) {
                          : status;
 }
 
-static runtime::Status interpret(const Execution &execution,
-                                 const reference::SearchOptions &options,
-                                 Printer &printer) {
-  mlir::Operation *decoder =
-      reference::findContainer(*execution.model->module, "decode");
-  reference::SearchOptions own = options;
-  auto make = [&](size_t number, BatchResult &result) {
-    const runtime::Example &example = execution.examples[number];
-    own.prefix = example.prefix;
-    std::vector<reference::Inputs> members = {
-        reference::inputsOf(example, execution.parameters)};
-    for (const reference::Arrays &parameters : execution.more)
-      members.push_back(reference::inputsOf(example, parameters));
-    return inExample(number, reference::decode(decoder, members, own,
-                                               result.emplace_back()));
-  };
-  return takeTurns(team(), execution.examples.size(), make,
-                   [&](size_t number, const BatchResult &result) {
-                     printer.print(number, result.front());
-                   });
+static runtime::Status interpretExample(const Execution &execution,
+                                        reference::SearchOptions options,
+                                        size_t number, BatchResult &result) {
+  const runtime::Example &example = execution.examples[number];
+  options.prefix = example.prefix;
+  std::vector<reference::Inputs> members = {
+      reference::inputsOf(example, execution.parameters)};
+  for (const reference::Arrays &parameters : execution.more)
+    members.push_back(reference::inputsOf(example, parameters));
+  return inExample(
+      number, reference::decode(
+                  reference::findContainer(*execution.model->module, "decode"),
+                  members, options, result.emplace_back()));
 }
 
-/// How many examples are decoded together.
+/// The number of examples decoded together.
 static constexpr size_t batchSize = 16;
 
 static runtime::Status decodeBatch(CompiledDecoder &decoder,
@@ -167,7 +164,7 @@ static runtime::Status decodeBatch(CompiledDecoder &decoder,
   std::vector<std::vector<runtime::Generated>> results;
   if (runtime::Status status = decoder.search().decode(batch, options, results);
       status.failed()) {
-    // Which example it was, alone.
+    // Find the failing example.
     for (size_t i = 0; batch.size() > 1 && i < batch.size(); ++i)
       if (runtime::Status own =
               decoder.search().decode({batch[i]}, options, results);
@@ -192,21 +189,64 @@ static runtime::Status decodeBatch(CompiledDecoder &decoder,
   return runtime::Status::success();
 }
 
-static runtime::Status runCompiled(CompiledDecoder &decoder,
-                                   const Execution &execution,
-                                   const reference::SearchOptions &options,
-                                   Printer &printer) {
-  size_t batches = llvm::divideCeil(execution.examples.size(), batchSize);
+/// Decodes the batch of examples that starts at `first`.
+using DecodeFrom =
+    llvm::function_ref<runtime::Status(size_t first, BatchResult &result)>;
+
+/// Decodes all examples, `together` at once.
+static runtime::Status decodeAll(const Execution &execution, size_t together,
+                                 DecodeFrom decode, Printer &printer) {
+  size_t batches = llvm::divideCeil(execution.examples.size(), together);
   return takeTurns(
       team(), batches,
       [&](size_t number, BatchResult &result) {
-        return decodeBatch(decoder, execution, options, number * batchSize,
-                           result);
+        return decode(number * together, result);
       },
       [&](size_t number, const BatchResult &result) {
         for (auto [i, best] : llvm::enumerate(result))
-          printer.print(number * batchSize + i, best);
+          printer.print(number * together + i, best);
       });
+}
+
+/// Returns whether a user types the examples and waits for each answer.
+static bool isTyped(const Arguments &arguments, const Execution &execution) {
+  return arguments.data.empty() && !arguments.stored.empty() &&
+         arguments.prefixes.empty() && team().isAlone() &&
+         !execution.data.needed.empty() && isatty(STDIN_FILENO);
+}
+
+/// Answers each line before it reads the next one. Reports a wrong line and
+/// continues.
+static void answerLines(Session &session, const Arguments &arguments,
+                        Execution &execution,
+                        const runtime::UnknownWords &unknown, DecodeFrom decode,
+                        Printer &printer) {
+  std::vector<GivenData> given =
+      givenData(arguments, *execution.model, execution.data.needed);
+  if (!arguments.quiet) {
+    llvm::errs() << "note: type one example per line: ";
+    llvm::ListSeparator tab(", a tab, ");
+    for (const GivenData &data : given)
+      llvm::errs() << tab << data.name;
+    llvm::errs() << "; Ctrl-D ends\n";
+  }
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    line += '\n';
+    for (GivenData &data : given)
+      data.text = &line;
+    size_t number = execution.examples.size();
+    if (!readExamples(session, given, *execution.model, execution.data,
+                      execution.vocabularies, execution.examples))
+      continue;
+    nameGivenWords(unknown, execution);
+    BatchResult result;
+    if (runtime::Status status = decode(number, result); status.failed())
+      session.fail(status);
+    else
+      printer.print(number, result.front());
+    llvm::outs().flush();
+  }
 }
 
 static runtime::Status prepareDecoder(const Arguments &arguments,
@@ -233,7 +273,7 @@ int fovea::cli::runDecode(const Arguments &arguments) {
   reference::SearchOptions options;
   std::unique_ptr<Programs> programs;
   std::unique_ptr<CompiledDecoder> decoder;
-  // All processes get past it, or none.
+  // A collective call: all processes pass it, or none.
   auto prepare = [&]() -> int {
     if (!chooseExecutor(arguments, request, isReference))
       return badUsage;
@@ -254,28 +294,24 @@ int fovea::cli::runDecode(const Arguments &arguments) {
     if (!unknown.weights.empty() &&
         !llvm::is_contained(request.shows, unknown.weights))
       request.shows.push_back(unknown.weights);
-    execution.data.words = unknown.given;
-    CompiledOptions compiledOptions;
-    compiledOptions.isDouble = arguments.dtype == "f64";
-    compiledOptions.roundsFactors = arguments.precision == "bf16";
-    compiledOptions.threads = arguments.threads;
-    compiledOptions.target = arguments.cpu;
+    execution.data.words =
+        unknown.given.empty() ? shows.givenWords() : unknown.given;
     programs = std::make_unique<Programs>(session, *execution.model, request,
-                                          compiledOptions);
-    if (isReference) {
-      if (!lowerAndRead(session, arguments, request, "decode", execution))
-        return session.finish();
-    } else {
-      if (!programs->open({"decode"}))
-        return session.finish();
-      execution.data.needed = programs->dataOf("decode");
-      if (!readExamples(
-              session,
-              givenData(arguments, *execution.model, execution.data.needed),
-              *execution.model, execution.data, execution.vocabularies,
-              execution.examples))
-        return session.finish();
-    }
+                                          compiledOptionsOf(arguments));
+    if (isReference ? !session.lower(*execution.model, request)
+                    : !programs->open({"decode"}))
+      return session.finish();
+    execution.data.needed =
+        isReference ? describeData(*execution.model,
+                                   reference::findContainer(module, "decode"))
+                    : programs->dataOf("decode");
+    if (!isTyped(arguments, execution) &&
+        !readExamples(
+            session,
+            givenData(arguments, *execution.model, execution.data.needed),
+            *execution.model, execution.data, execution.vocabularies,
+            execution.examples))
+      return session.finish();
     if (!readPrefixes(session, arguments, execution))
       return session.finish();
     nameGivenWords(unknown, execution);
@@ -291,9 +327,16 @@ int fovea::cli::runDecode(const Arguments &arguments) {
     return code;
 
   Printer printer(arguments, execution, unknown, shows);
-  runtime::Status status =
-      isReference ? interpret(execution, options, printer)
-                  : runCompiled(*decoder, execution, options, printer);
+  auto decode = [&](size_t first, BatchResult &result) {
+    return isReference
+               ? interpretExample(execution, options, first, result)
+               : decodeBatch(*decoder, execution, options, first, result);
+  };
+  runtime::Status status = runtime::Status::success();
+  if (isTyped(arguments, execution))
+    answerLines(session, arguments, execution, unknown, decode, printer);
+  else
+    status = decodeAll(execution, isReference ? 1 : batchSize, decode, printer);
   if (status.failed())
     session.fail(status);
   int code = session.finish();

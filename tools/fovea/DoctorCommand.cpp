@@ -1,7 +1,7 @@
 //===- DoctorCommand.cpp - fovea doctor -----------------------------------===//
 //
-// What this machine can do, and what it lacks: looked up and measured, with
-// nothing changed. The exit code is 3 where no model can run here.
+// Reports this machine's capabilities and missing tools, looked up and
+// measured, without changes. The exit code is 3 if no model can run here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ using runtime::Device;
 
 namespace {
 
-/// The findings, as lines for people and as values for programs.
+/// The findings, as text lines and as values for programs.
 class Findings {
 public:
   explicit Findings(bool asJson) : asJson(asJson) {}
@@ -53,7 +53,7 @@ private:
 
 } // namespace
 
-/// The name of the CPU, as the kernel says it.
+/// The name of the CPU, from the kernel.
 static std::string cpuName() {
   auto file = llvm::MemoryBuffer::getFileAsStream("/proc/cpuinfo");
   if (!file)
@@ -71,7 +71,7 @@ static bool findCpu(Findings &findings) {
   auto target = codegen::Target::parse("native");
   if (!target) {
     std::string why = llvm::toString(target.takeError());
-    findings.add("cpu", cpuName() + ": no model runs here: " + why,
+    findings.add("cpu", cpuName() + ": no model can run here: " + why,
                  json::Object{{"name", cpuName()}, {"problem", why}});
     return false;
   }
@@ -116,7 +116,7 @@ static void findTargets(Findings &findings) {
 static void findCache(Findings &findings) {
   std::string folder = codegen::ObjectCache::defaultFolder();
   if (folder.empty()) {
-    findings.add("cache", "none: every command compiles anew", nullptr);
+    findings.add("cache", "none: every command recompiles", nullptr);
     return;
   }
   uint64_t bytes = 0, files = 0;
@@ -138,16 +138,16 @@ static void findCache(Findings &findings) {
                             {"files", files}});
 }
 
-/// What makes programs and libraries, for this machine and for another.
+/// The tools that link programs and libraries, for this machine and for others.
 static void findLinker(Findings &findings) {
   auto linker = codegen::findLinker("");
-  std::string text = linker ? *linker + " makes programs and libraries"
-                            : "no programs and libraries: " +
+  std::string text = linker ? *linker + " links executables and libraries"
+                            : "cannot link executables and libraries: " +
                                   llvm::toString(linker.takeError());
   findings.add("linker", text, text);
 }
 
-/// The one that models run on; one of AMD is none.
+/// The usable GPU; AMD GPUs are not.
 static void findGpu(Findings &findings) {
   const Device *device = Device::current();
   if (!device) {

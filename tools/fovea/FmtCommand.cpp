@@ -1,7 +1,7 @@
 //===- FmtCommand.cpp - fovea fmt -----------------------------------------===//
 //
-// Which files are printed, rewritten or named. The layout itself is
-// frontends/fov/syntax/Format.cpp.
+// Prints, rewrites or lists files. frontends/fov/syntax/Format.cpp defines the
+// layout.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,8 @@ int fovea::cli::runFmt(const Arguments &arguments) {
       result = std::max<int>(result, badInput);
     } else if (arguments.onlyCheck) {
       if (formatted != text) {
-        errs() << "error: '" << path << "' is not as fovea fmt lays it out\n";
+        errs() << "error: '" << path
+               << "' is not formatted; help: run 'fovea fmt -i'\n";
         result = std::max<int>(result, badInput);
       }
     } else if (!arguments.inPlace || path == "-") {

@@ -11,8 +11,8 @@ using namespace fovea::cli;
 int fovea::cli::runInit(const Arguments &arguments) {
   Session session(arguments);
   std::unique_ptr<Model> model = session.open();
-  // A model of SentencePiece that the spec names gives its vocabulary a size,
-  // and goes with the weights.
+  // A SentencePiece model of the spec determines the vocabulary's size, and is
+  // stored with the weights.
   Vocabularies vocabularies;
   if (!model || !vocabularies.readModels(session, arguments, *model))
     return session.finish();

@@ -1,7 +1,7 @@
 //===- Main.cpp - the command line of Fovea -------------------------------===//
 //
-// Dispatches to one file per command, and sees to it that whatever happens
-// ends with an exit code: running out of memory is 3, an interrupt 130.
+// Dispatches to one file per command, and makes every failure end with an exit
+// code: running out of memory is 3, an interrupt 130.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,8 +10,11 @@
 #include "driver/machines/Agreement.h"
 #include "driver/machines/MpiTeam.h"
 #include "driver/model/ChooseTarget.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/Pipeline.h"
 #include "runtime/ThreadPool.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -23,7 +26,7 @@
 
 using namespace fovea::cli;
 
-/// Only what is safe in a signal handler, and when no memory is left.
+/// Uses only functions that are safe in a signal handler and without memory.
 static void say(const char *text, size_t length) {
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text, length);
 }
@@ -38,7 +41,24 @@ static void onOutOfMemory() {
 
 static void onLLVMOutOfMemory(void *, const char *, bool) { onOutOfMemory(); }
 
-/// What was printed counts as done only when it could be written.
+/// glibc treats a failed `brk` as a success and then uses memory that does not
+/// exist. Its own record of the break shows it; any other fault ends as usual.
+static void onFault(int number) {
+  if (reinterpret_cast<uintptr_t>(sbrk(0)) > uintptr_t(-4096))
+    onOutOfMemory();
+  std::signal(number, SIG_DFL);
+}
+
+/// Libraries need memory before `main` begins.
+static void handleFaults(int, char **, char **) {
+  std::signal(SIGSEGV, onFault);
+}
+__attribute__((section(".preinit_array"),
+               used)) static void (*const beforeLibraries)(int, char **,
+                                                           char **) =
+    handleFaults;
+
+/// Output counts as done only if it could be written.
 static int flushOutput(int code) {
   llvm::outs().flush();
   bool failed = llvm::outs().has_error() || std::fflush(stdout) != 0;
@@ -64,7 +84,7 @@ static int runCommand(const Arguments &arguments) {
   llvm_unreachable("the parser knows the commands");
 }
 
-/// A device is there before anything that it reads.
+/// Open the device before anything that it reads.
 static int runOnTarget(Arguments &arguments) {
   if (arguments.command != "compile")
     if (int code = chooseTarget(arguments); code != done)
@@ -74,8 +94,8 @@ static int runOnTarget(Arguments &arguments) {
   return runCommand(arguments);
 }
 
-/// Whether something stands in the place of a file that mpirun gives to rank 0
-/// alone.
+/// Returns whether an argument reads standard input, which mpirun gives to rank
+/// 0 only.
 static bool readsStandardInput(const Arguments &arguments) {
   auto isInput = [](llvm::StringRef given) {
     return given == "-" || given.ends_with("=-") || given.contains("=-:") ||
@@ -86,8 +106,8 @@ static bool readsStandardInput(const Arguments &arguments) {
          (arguments.data.empty() && arguments.command != "train");
 }
 
-/// The same, of one of several processes that MPI has started: all of them
-/// come to the end, or none does.
+/// The same for one of several MPI processes: all of them succeed, or none
+/// does.
 static int runTogether(const Launch &launch, int argc, char **argv) {
   bool resumes = llvm::StringRef(argv[1]) == "train";
   startWorker(launch, resumes);
@@ -105,7 +125,7 @@ static int runTogether(const Launch &launch, int argc, char **argv) {
     return badMachine;
   }
   setTeam(*started);
-  // Help is no failure, and an end nevertheless.
+  // Help is not a failure, but also ends the program.
   constexpr int isHelp = -1;
   int all = agree(arguments ? done : code == done ? isHelp : code);
   if (all != done)
@@ -124,11 +144,33 @@ static int runTogether(const Launch &launch, int argc, char **argv) {
   return flushOutput(runOnTarget(*arguments));
 }
 
+/// Takes MLIR's own flags, `--mlir-..`, out of the command line. They inspect
+/// the passes of any command (docs/DEBUGGING.md).
+static bool takePassFlags(int &argc, char **argv) {
+  std::vector<const char *> own = {argv[0]};
+  auto isFlag = [](const char *text) {
+    return llvm::StringRef(text).starts_with("--mlir-");
+  };
+  std::copy_if(argv + 1, argv + argc, std::back_inserter(own), isFlag);
+  if (own.size() == 1)
+    return true;
+  argc = static_cast<int>(std::remove_if(argv + 1, argv + argc, isFlag) - argv);
+  argv[argc] = nullptr;
+  // The flags name passes.
+  fovea::attn::registerFoveaPasses();
+  mlir::registerTransformsPasses();
+  fovea::attn::registerPassFlags();
+  return llvm::cl::ParseCommandLineOptions(static_cast<int>(own.size()),
+                                           own.data(), "", &llvm::errs());
+}
+
 int main(int argc, char **argv) {
   std::signal(SIGINT, onInterrupt);
   std::set_new_handler(onOutOfMemory);
   llvm::install_bad_alloc_error_handler(onLLVMOutOfMemory);
 
+  if (!takePassFlags(argc, argv))
+    return badUsage;
   Launch launch = findLaunch();
   static constexpr llvm::StringLiteral shared[] = {"train", "decode", "score"};
   if (!launch.library.empty() && argc > 1 &&

@@ -1,7 +1,7 @@
 //===- Manual.cpp - what the command line says of itself ------------------===//
 //
-// Everything is read from the parser: an option that it takes is on the page
-// and is completed, with the values that it takes.
+// Generated from the parser: every accepted option is on the page and is
+// completed, with its values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// An option as all of this needs it.
+/// An option in the form that all generators need.
 struct Described {
   explicit Described(const CLI::Option &option)
       : text(option.get_description()), isPositional(option.get_positional()) {
@@ -57,7 +57,8 @@ struct Described {
 static std::vector<Described> optionsOf(const CLI::App &app) {
   std::vector<Described> result;
   for (const CLI::Option *option : app.get_options(nullptr))
-    result.emplace_back(*option);
+    if (!option->get_group().empty()) // the others are hidden
+      result.emplace_back(*option);
   return result;
 }
 
@@ -88,7 +89,7 @@ static std::string escaped(const std::string &text, const std::string &these,
 // Manual pages
 //===----------------------------------------------------------------------===//
 
-/// As troff prints it: hyphens stay hyphens, no line begins a request.
+/// Escapes text for troff: hyphens stay hyphens, and no line starts a request.
 static std::string roff(const std::string &text) {
   std::string result;
   for (char letter : text)
@@ -151,8 +152,9 @@ std::string fovea::cli::manualPage(const CLI::App &app,
   page += ".SH OPTIONS\n";
   for (const Described &option : options)
     page += entryOf(option);
-  page += ".SH EXIT STATUS\n0: done; 1: the input is at fault; 2: wrong usage; "
-          "3: the machine is; 130: interrupted\n.SH SEE ALSO\n";
+  page += ".SH EXIT STATUS\n0: done; 1: error in the input; 2: wrong usage; "
+          "3: machine failure (disk, memory, device); 130: interrupted\n.SH "
+          "SEE ALSO\n";
   Texts others;
   if (command)
     others.push_back(bold("fovea") + "(1)");
@@ -166,7 +168,7 @@ std::string fovea::cli::manualPage(const CLI::App &app,
 // Completion
 //===----------------------------------------------------------------------===//
 
-/// The flags, and the values of the options that take one of a few.
+/// The flags, and the values of options with a fixed set.
 static std::string bashCase(const std::string &label, const CLI::App &app) {
   Texts flags;
   std::string cases;
@@ -230,7 +232,7 @@ static std::string zshOf(const Described &option) {
                            ? "(" + joined(option.values, " ") + ")"
                        : option.takesFile() || option.isPositional ? "_files"
                                                                    : " ";
-  // A quote ends the word, stands by itself, and begins it again.
+  // A quote closes the word, is escaped, and reopens it.
   auto quoted = [](const std::string &text) {
     std::string result;
     for (char letter : escaped(text, "[]:\\"))

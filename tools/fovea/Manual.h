@@ -19,8 +19,8 @@ namespace fovea::cli {
 /// The page of `fovea`, or of one of its commands, in the macros of man(7).
 std::string manualPage(const CLI::App &app, const CLI::App *command);
 
-/// What makes `bash`, `zsh` or `fish` complete commands, options, and values
-/// where there are few.
+/// Returns a script that makes `bash`, `zsh` or `fish` complete commands,
+/// options, and values from a fixed set.
 std::string completionFor(const CLI::App &app, const std::string &shell);
 
 } // namespace fovea::cli

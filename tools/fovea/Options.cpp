@@ -1,6 +1,6 @@
 //===- Options.cpp - the commands and their options -----------------------===//
 //
-// What an option means is decided by the command that reads it.
+// The command that reads an option defines its meaning.
 //
 //===----------------------------------------------------------------------===//
 
@@ -8,6 +8,10 @@
 #include "driver/show/Pictures.h"
 #include "metrics/Metric.h"
 #include "tools/fovea/SharedOptions.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 #include <fmt/ranges.h>
 
@@ -17,7 +21,7 @@ using fovea::runtime::below2To63;
 using fovea::runtime::positive;
 using fovea::runtime::upTo2To31;
 
-/// NAME=FILE of what is drawn or stored.
+/// NAME=FILE of a drawn or stored equation.
 static CLI::Validator shown() {
   return {[](const std::string &text) -> std::string {
             std::string name, file;
@@ -27,15 +31,45 @@ static CLI::Validator shown() {
                            llvm::StringRef(file).ends_with(".safetensors")
                        ? ""
                        : "'" + file +
-                             "' has to end in .html, .svg, .png or "
+                             "' must end in .html, .svg, .png, .pdf or "
                              ".safetensors";
           },
           ""};
 }
 
-/// What --metric and eval take: bleu, chrf, ..
+/// The values of --metric and eval: bleu, chrf, ..
 static std::string metricNames() {
   return fmt::format("{}", fmt::join(fovea::metrics::Metric::names(), ", "));
+}
+
+/// The output form that the file name implies.
+static std::string emitFor(const Arguments &arguments) {
+  namespace fs = llvm::sys::fs;
+  llvm::StringRef file = arguments.output;
+  fs::file_status status;
+  bool isDevice = !fs::status(file, status) && !fs::is_regular_file(status) &&
+                  !fs::is_directory(status);
+  if (file.empty() || file == "-" || isDevice || arguments.explain ||
+      !arguments.stopAfter.empty())
+    return "mlir";
+  llvm::StringRef ending = llvm::sys::path::extension(file);
+  std::string what = llvm::StringSwitch<std::string>(ending)
+                         .Case("", "exe")
+                         .Case(".so", "so")
+                         .Case(".o", "obj")
+                         .Case(".mlir", "mlir")
+                         .Case(".ll", "llvm")
+                         .Case(".s", "asm")
+                         .Case(".ptx", "ptx")
+                         .Case(".cubin", "cubin")
+                         .Case(".fov", "spec")
+                         .Default("");
+  if (what.empty())
+    throw CLI::ValidationError(
+        "-o", "the ending of '" + file.str() +
+                  "' does not say what to write; help: add '--emit exe' for "
+                  "a program, or '--emit mlir' for its IR");
+  return what;
 }
 
 namespace {
@@ -60,9 +94,9 @@ public:
     addBench();
     addFmt();
     addLsp();
-    addJson(addCommand("doctor", "say what this machine can do, and what it "
-                                 "lacks"),
-            "the same for a program to read");
+    addJson(addCommand("doctor",
+                       "report this machine's capabilities and missing tools"),
+            "print the report as JSON");
     addCompletion();
     addHelp();
   }
@@ -70,157 +104,191 @@ public:
 private:
   void addCheck() {
     CLI::App *command = addSpecCommand(
-        "check", "parse and check a spec, and say what is in it");
+        "check", "check a spec and list its parameters and data");
     command->add_flag("--syntax-only", arguments.syntaxOnly,
-                      "only parse: names, shapes and ranges are not checked");
-    addJson(command, "what is in it for a program to read: parameters, data, "
-                     "equations");
+                      "only parse; do not check names, shapes and ranges");
+    addJson(command, "print parameters, data and equations as JSON");
+    addExamples(
+        command,
+        {"fovea check models/rnnsearch.fov",
+         "fovea check models/rnnsearch.fov --set H=64 --set src.vocab=8000"});
   }
 
   void addParams() {
-    addJson(
-        addSpecCommand("params", "list the parameters: name, type, extents"),
-        "a list of objects for a program to read");
+    addJson(addSpecCommand("params",
+                           "list the parameters with their types and shapes"),
+            "print the list as JSON");
   }
 
   void addInit() {
-    CLI::App *command =
-        addSpecCommand("init", "write weights to begin training with");
-    addOutput(command, "where the weights go");
+    CLI::App *command = addSpecCommand("init", "write initial weights");
+    addOutput(command, "the weights file to write");
     command->get_option("-o")->required();
-    addSeed(command, "of the random numbers (0)");
+    addSeed(command, "random seed (default: 0)");
     addDtype(command);
     CLI::Option *from =
         command
-            ->add_option("--from", arguments.from,
-                         "takes the values of another program's weights, a "
-                         "safetensors file")
+            ->add_option(
+                "--from", arguments.from,
+                "import weights of another program, a safetensors file")
             ->type_name("FILE");
     command
         ->add_option("--map", arguments.map,
-                     "which of its tensors each parameter is made of; without "
-                     "it, that of the same name")
+                     "maps tensors of --from to parameters (default: tensors "
+                     "with the parameters' names)")
         ->type_name("FILE")
         ->needs(from);
+    addExamples(command,
+                {"fovea init model.fov -o weights.safetensors --seed 1",
+                 "fovea init model.fov --from gpt2.safetensors --map gpt2.map "
+                 "-o weights.safetensors"});
   }
 
   void addRun() {
     CLI::App *command = addSpecCommand(
-        "run", "evaluate one batch: loss, log p, gradients, equations");
+        "run",
+        "evaluate one batch: loss, log-probabilities, gradients, equations");
     addWeights(command);
     addData(command, /*asText=*/false);
     command
-        ->add_option("--get", arguments.gets,
-                     "loss, logp, grads, or names of equations")
+        ->add_option(
+            "--get", arguments.gets,
+            "the values to compute: loss, logp, grads or names of equations")
         ->type_name("NAME")
         ->required();
-    addOutput(command, "where the results go, a safetensors file");
+    command
+        ->add_option("--leave-out", arguments.leaveOut,
+                     "passes that do not run; the results keep their bits")
+        ->type_name("PASS")
+        ->group("");
+    addOutput(command, "the safetensors file for the results");
     command->get_option("-o")->required();
-    addSeed(command, "turns dropout and weight noise on");
+    addSeed(command, "enable dropout and weight noise with this random seed");
     addExecution(command);
+    addExamples(command,
+                {"fovea run model.fov --weights w.safetensors --data "
+                 "batch.safetensors --get loss -o out.safetensors",
+                 "fovea run model.fov --weights w.safetensors --data "
+                 "batch.safetensors --get grads -o grads.safetensors"});
   }
 
   void addTrain() {
     CLI::App *command = addSpecCommand(
-        "train", "train: writes the best weights, the state of the training "
-                 "and its log into a folder");
+        "train",
+        "train a model and write its weights, checkpoints and log to a folder");
     addData(command, /*asText=*/true)->required(false);
     command
         ->add_option("--valid", arguments.valid,
-                     "the examples to validate on, as --data")
+                     "the validation data, in the format of --data")
         ->type_name("NAME=FILE");
     command
         ->add_option("--out", arguments.folder,
-                     "the folder: model.safetensors, log.jsonl, last/")
+                     "the output folder: model.safetensors, log.jsonl, last/")
         ->type_name("DIR");
     command->add_flag("--resume", arguments.resume,
-                      "continue the training that the folder has, as if it had "
-                      "never ended");
+                      "continue the run in the output folder, bit for bit as "
+                      "if it had never stopped");
     command
         ->add_flag("--change", arguments.change,
-                   "continue it with another rate, clip, validation ..: what "
-                   "differs is said, and is no error")
+                   "allow --resume with other settings, such as the learning "
+                   "rate; a note lists the differences")
         ->needs("--resume");
     addWeights(command);
     command->get_option("--weights")
-        ->description("weights to begin with, instead of drawn ones");
+        ->description("start from these weights instead of random ones");
     auto addCount = [&](const char *name, auto &value, const char *what) {
       command->add_option(name, value, what)
           ->check(atLeast(1))
           ->check(below2To63())
           ->type_name("N");
     };
-    addCount("--steps", arguments.steps, "ends after N updates in all");
-    addCount("--epochs", arguments.epochs,
-             "ends after N epochs in all (10 where nothing ends training)");
+    addCount("--steps", arguments.steps, "stop after N updates in total");
+    addCount(
+        "--epochs", arguments.epochs,
+        "stop after N epochs in total (default: 10 if no other limit is set)");
     command
         ->add_option("--minutes", arguments.minutes,
-                     "ends after this time, of this run alone")
+                     "stop after X minutes of this run")
         ->check(positive())
         ->type_name("X");
     addCount("--batch", arguments.batch,
-             "examples of a batch; --set train.batch=tokens(N) counts tokens");
+             "examples per batch; --set train.batch=tokens(N) counts tokens "
+             "instead");
     addMemoryLimit(command);
     command
         ->add_option("--max-data-mb", arguments.maxDataMb,
-                     "examples that exceed it lie in a file in $TMPDIR or "
-                     "/var/tmp (2^20 bytes, and as much for the validation; "
-                     "256); the results do not depend on it")
-        ->check(CLI::Range(int64_t(0), int64_t(1) << 31))
+                     "memory for examples, in MiB, and as much again for "
+                     "validation (default: 256); the rest is spilled to a file "
+                     "in $TMPDIR or /var/tmp; does not change results")
+        ->check(CLI::Range(int64_t(0), int64_t(1) << 31).description(""))
         ->type_name("N");
     addCount("--report-every", arguments.reportEvery,
-             "updates between two lines of the log (100)");
+             "updates between log lines (default: 100)");
     addCount("--valid-every", arguments.validEvery,
-             "updates between two validations (an epoch)");
+             "updates between validations (default: one epoch)");
     command
         ->add_option(
             "--metric", arguments.metrics,
-            "measured in each validation, by greedy decoding: " +
-                metricNames() +
-                "; bleu(tgt) where several names are generated; none (those "
-                "that the spec names in 'metric')")
+            "metric of each validation, by greedy decoding: " + metricNames() +
+                "; bleu(tgt) if the model generates several names; none "
+                "(default: the metrics of the spec)")
         ->type_name("METRIC");
-    command->add_option("--best-by", arguments.bestBy,
-                        "which weights are the best: by loss (without it), "
-                        "perplexity or a metric");
+    command
+        ->add_option("--best-by", arguments.bestBy,
+                     "criterion for the best weights: loss (default), "
+                     "perplexity or a metric")
+        ->type_name("METRIC");
+    command
+        ->add_option("--valid-ref", arguments.validReferences,
+                     "more references for --metric, one per line; an empty "
+                     "line is none; NAME=FILE if the model generates several "
+                     "names")
+        ->type_name("FILE");
     addCount("--patience", arguments.patience,
-             "ends after N validations without a new best");
-    addCount("--save-every", arguments.saveEvery,
-             "updates between two savings (a minute, and an epoch)");
+             "stop after N validations without improvement");
+    addCount(
+        "--save-every", arguments.saveEvery,
+        "updates between checkpoints (default: every minute and every epoch)");
     command->add_flag("--shard-optimiser", arguments.shardsOptimiser,
-                      "each process of mpirun has a part of the optimiser's "
-                      "state; the results do not depend on it");
+                      "split the optimiser's state among the processes of "
+                      "mpirun; does not change results");
     addMaxSilence(command);
     command
-        ->add_option("--serve", arguments.port,
-                     "follow it in a browser of this machine, at "
-                     "http://127.0.0.1:PORT/; 0: at any port that is free")
-        ->check(CLI::Range(0, 65535))
+        ->add_option(
+            "--serve", arguments.port,
+            "show live progress at http://127.0.0.1:PORT/; 0 picks a free port")
+        ->check(CLI::Range(0, 65535).description(""))
         ->type_name("PORT");
     command
         ->add_option("--tensorboard", arguments.eventFolder,
-                     "writes the log as events of TensorBoard, too")
+                     "also write the log as TensorBoard events")
         ->type_name("DIR");
-    addSeed(command, "of weights, order, dropout and noise (0)");
-    addThreads(command, "the results do not depend on it");
-    addDtype(command, "f32 or f64: what it computes in");
+    addSeed(
+        command,
+        "random seed of weights, data order, dropout and noise (default: 0)");
+    addThreads(command, "number of threads; does not change results");
+    addDtype(command, "precision of computation: f32 (default) or f64");
     addCpu(command);
     addDevice(command);
     addPrecision(command);
     addQuiet(command);
+    addExamples(command,
+                {"fovea train model.fov --data src=train.tsv:1,tgt=train.tsv:2 "
+                 "--valid src=valid.tsv:1,tgt=valid.tsv:2 --out run",
+                 "fovea train run --resume --out run --epochs 20"});
   }
 
   void addDecode() {
     CLI::App *command =
-        addSpecCommand("decode", "generate: one line per example");
+        addSpecCommand("decode", "generate outputs, one line per example");
     addMembers(command);
-    // A model that is given nothing generates one example.
+    // A model without inputs generates one example.
     addData(command, /*asText=*/true)->required(false);
     addSearchFlags(*command, arguments.search);
     command
         ->add_option("--prefix", arguments.prefixes,
-                     "what each line of the output begins with, one line per "
-                     "example; NAME=FILE where several names are generated")
+                     "fixed beginning of each output, one line per example; "
+                     "NAME=FILE if the model generates several names")
         ->type_name("FILE");
     command
         ->add_option_function<std::string>(
@@ -228,143 +296,179 @@ private:
             [&arguments = arguments](const std::string &text) {
               arguments.sets.push_back({"decode.unknown", text});
             },
-            "replaces each <unk> by the given word with the largest weight in "
-            "this equation, as the entry 'unknown' of the block decode; none")
+            "replace each <unk> with the source word of the largest weight in "
+            "this equation, as 'unknown' in the spec's decode block does; none")
         ->type_name("NAME");
     command
         ->add_option("--dictionary", arguments.dictionary,
-                     "what given words become where they replace <unk>: lines "
-                     "of two columns")
+                     "translations for the source words that replace <unk>, in "
+                     "two columns")
         ->type_name("FILE");
     command
         ->add_option("--show", arguments.shows,
-                     "draws an equation of the best hypothesis of each example "
-                     "(.html, .svg, .png), or stores it (.safetensors)")
+                     "draw an equation for each best hypothesis (.html, .svg, "
+                     ".png, .pdf) or store it (.safetensors)")
         ->check(shown())
         ->type_name("NAME=FILE");
-    addJson(command, "an object per example for a program to read, with all "
-                     "hypotheses");
+    command
+        ->add_option(
+            "--title", arguments.title,
+            "title of the pictures of --show (default: the model's name); none")
+        ->needs("--show");
+    addJson(command, "print one JSON object per example, with all hypotheses");
     addMaxSilence(command);
     addExecution(command);
+    addExamples(command, {"fovea decode run --data src=test.txt",
+                          "fovea decode run --data src=test.txt --beam 8 "
+                          "--show align=align.html"});
   }
 
   void addScore() {
     CLI::App *command = addSpecCommand(
-        "score", "print log p of given outputs, one line per example");
+        "score",
+        "print the log-probability of given outputs, one line per example");
     addMembers(command);
     addData(command, /*asText=*/true)->required(false);
-    addJson(command, "an object per line for a program to read");
+    addJson(command, "print one JSON object per line");
     addMaxSilence(command);
     addExecution(command);
+    addExamples(
+        command,
+        {"fovea score run --data src=test.tsv:1,tgt=test.tsv:2",
+         "fovea score run --data src=test.tsv:1,tgt=test.tsv:2 --json"});
   }
 
   void addEval() {
     CLI::App *command =
-        addCommand("eval", "say what hypotheses are worth beside references");
+        addCommand("eval", "score hypotheses against references");
     command
         ->add_option("METRIC", arguments.metric,
                      metricNames() + " (docs/METRICS.md)")
         ->required();
     command
         ->add_option("--hyp", arguments.hypotheses,
-                     "one hypothesis per line; FILE:2 takes a column, .gz is "
-                     "unpacked")
+                     "one hypothesis per line; FILE:2 reads column 2, .gz is "
+                     "decompressed; several files are several systems")
         ->type_name("FILE")
         ->required();
     command
         ->add_option("--ref", arguments.references,
-                     "one reference per line; several files give each line "
-                     "several")
+                     "references, one per line; with several files, an empty "
+                     "line is no reference")
         ->type_name("FILE")
         ->required();
+    command->add_flag("--empty-references", arguments.keepsEmpty,
+                      "treat an empty line as an empty reference");
+    command->add_flag("--per-line", arguments.perLine,
+                      "print the value of each line instead of the corpus");
     command
-        ->add_option("--tokenise", arguments.tokenise,
-                     "13a (of bleu), meteor (of meteor), none: at spaces (of "
-                     "the others), or char")
-        ->check(CLI::IsMember({"13a", "meteor", "none", "char"}));
+        ->add_flag("--paired", arguments.isPaired,
+                   "test whether other --hyp differ from the first one by "
+                   "chance: paired bootstrap and approximate randomisation")
+        ->excludes("--per-line");
+    command->add_flag("--lowercase", arguments.isLower,
+                      "compare lines in lower case");
+    command
+        ->add_option(
+            "--tokenise", arguments.tokenise,
+            "tokeniser: 13a (default for bleu), intl, meteor (default for "
+            "meteor), none (split at spaces; default for others) or char")
+        ->check(CLI::IsMember({"13a", "intl", "meteor", "none", "char"}));
     command
         ->add_option("--smooth", arguments.smooth,
-                     "of bleu: exp (without it), floor, add-k or none")
+                     "smoothing of bleu: exp (default), floor, add-k or none")
         ->check(CLI::IsMember({"exp", "floor", "add-k", "none"}));
     command
         ->add_option("--smooth-value", arguments.smoothValue,
-                     "of floor (0.1) and add-k (1)")
-        ->check(positive());
+                     "smoothing value (default: 0.1 for floor, 1 for add-k)")
+        ->check(positive())
+        ->type_name("X");
     command
         ->add_option("--wordnet", arguments.wordnet,
-                     "of meteor: the folder of WordNet, whose synonyms are "
-                     "pairs (/usr/share/wordnet)")
+                     "WordNet folder with meteor's synonyms, or none "
+                     "(default: $WNSEARCHDIR or /usr/share/wordnet if present)")
         ->type_name("DIR");
     command
         ->add_option("--paraphrases", arguments.paraphrases,
-                     "of meteor: phrases that are pairs, two per line with a "
-                     "tab between them, or a table of METEOR")
+                     "meteor's paraphrases: two tab-separated phrases per "
+                     "line, or a METEOR table")
         ->type_name("FILE");
-    command->add_option("--digits", arguments.digits, "after the point (1)")
-        ->check(CLI::Range(0, 15));
-    addJson(command, "an object for a program to read: metric, value, lines");
+    command
+        ->add_option("--digits", arguments.digits,
+                     "digits after the decimal point (default: 1)")
+        ->check(CLI::Range(0, 15).description(""))
+        ->type_name("N");
+    addJson(command, "print metric, value and number of lines as JSON");
+    addExamples(command,
+                {"fovea eval bleu --hyp output.txt --ref test.tsv:2",
+                 "fovea eval wer --hyp output.txt --ref reference.txt --json"});
   }
 
   void addPlot() {
-    CLI::App *command = addCommand(
-        "plot", "draw the curves of trainings, or arrays that are stored");
+    CLI::App *command =
+        addCommand("plot", "plot training curves or stored arrays");
     command
         ->add_option("FILE", arguments.plots,
-                     "folders of trainings or their log.jsonl; or "
-                     "safetensors, of 'fovea decode --show' or 'fovea run'")
+                     "training folders, log.jsonl files, or safetensors files "
+                     "from 'fovea decode --show' or 'fovea run'")
         ->required();
-    addOutput(command, "the picture: .html, .svg or .png");
+    addOutput(command, "the picture to write: .html, .svg, .png or .pdf");
     command->get_option("-o")->required();
     command
         ->add_option("--name", arguments.names,
-                     "draws this array, or this entry of the log (all arrays; "
-                     "loss, perplexity and metrics)")
+                     "array or log entry to plot (default: all arrays; loss, "
+                     "perplexity and metrics)")
         ->type_name("NAME");
     command
         ->add_option("--over", arguments.plotOver,
-                     "what curves are drawn over: step, epoch or seconds "
-                     "(step)")
+                     "x axis of the curves: step (default), epoch or seconds")
         ->check(CLI::IsMember({"step", "epoch", "seconds"}));
-    command->add_option("--title", arguments.title, "stands above the picture");
+    command->add_option("--title", arguments.title,
+                        "title of the picture; none: no titles");
     command
         ->add_option("--max-mb", arguments.maxPictureMb,
-                     "the largest picture that is written (25, of 10^6 bytes)")
+                     "refuse to write a picture larger than N MB (default: 25)")
         ->check(atLeast(1))
         ->type_name("N");
+    addExamples(command,
+                {"fovea plot run1 run2 -o curves.html",
+                 "fovea plot run -o exact.png --name exact --over epoch"});
   }
 
   void addServe() {
     CLI::App *command = addCommand(
-        "serve", "show a training, also a finished one, in a browser of this "
-                 "machine");
-    command->add_option("DIR", arguments.folder, "the folder of the training")
+        "serve", "show a running or finished training run in a browser");
+    command->add_option("DIR", arguments.folder, "the training folder")
         ->required();
     command
         ->add_option("--port", arguments.port,
-                     "of 127.0.0.1 (0: any that is free)")
-        ->check(CLI::Range(0, 65535))
+                     "port on 127.0.0.1 (default: 0, any free port)")
+        ->check(CLI::Range(0, 65535).description(""))
         ->type_name("PORT");
+    // Of `fovea train --serve`: no group, no help.
+    command->add_option("--trainer", arguments.trainer)->group("");
   }
 
   void addCompile() {
     CLI::App *command = addSpecCommand(
-        "compile", "a model as a library or a program, or at any point of its "
-                   "way through the compiler");
+        "compile", "compile a model to an executable, a library, a web page or "
+                   "any intermediate form");
     addMembers(command);
     addVocabularies(command);
     command
         ->add_option(
             "--emit", arguments.emit,
-            "spec: the text of the model, as weights or an ONNX "
-            "file have it; ast: the parsed file; attn: what the front end "
-            "gives; mlir (default): after the phases; plan: the "
-            "arrays of one entry; kernels, llvm, asm (of a GPU ptx, "
-            "cubin): its code; "
-            "so: a shared library with a C header beside it; obj: "
-            "the same as one object; exe: a program that reads "
-            "lines and prints lines; web: a folder with a page that runs the "
-            "model in a browser")
-        ->type_name("WHAT:{spec,ast,attn,mlir,plan,kernels,llvm,asm,ptx,cubin,"
+            "exe: an executable that reads and prints lines; so, obj: a "
+            "library with a C header; web: a page that runs the model in a "
+            "browser; spec: the spec stored in weights or derived from ONNX; "
+            "ast: syntax tree; attn: IR of the front end; mlir: IR after the "
+            "phases; plan: arrays in memory; fingerprint: hashes of its "
+            "kernels, host function and memory; kernels, llvm, asm, ptx, "
+            "cubin: code (default: by the ending of -o, exe if it has none; "
+            "mlir "
+            "without -o)")
+        ->type_name("WHAT:{spec,ast,attn,mlir,plan,fingerprint,kernels,llvm,"
+                    "asm,ptx,cubin,"
                     "so,obj,exe,web}");
     addCpu(command);
     addTarget(command);
@@ -372,88 +476,104 @@ private:
     addPrecision(command);
     command
         ->add_option("--entry", arguments.entries,
-                     "what is wanted: loss, grad, train_step, get, encode, "
-                     "step, decode (all)")
+                     "programs to compile: loss, grad, train_step, get, "
+                     "encode, step, decode (default: all)")
         ->delimiter(',');
     command
-        ->add_option(
-            "--get", arguments.gets,
-            "equations that the loss program gives as well, and a "
-            "library; without an objective, those that no other "
-            "equation reads; adjoint/x: the gradient by the data x, of "
-            "a library")
+        ->add_option("--get", arguments.gets,
+                     "extra equations that the loss program or library returns "
+                     "(default without an objective: equations that no other "
+                     "reads); adjoint/x: gradient with respect to data x")
         ->type_name("NAME");
     command
         ->add_option("--show", arguments.shows,
-                     "equations that the decoder gives as well, also of a "
-                     "program or a library")
+                     "extra equations that the decoder returns")
         ->type_name("NAME");
-    addStopAfter(command, "the last phase: " + phaseNames());
+    addStopAfter(command, "stop after this phase: " + phaseNames());
     command->add_flag("--explain", arguments.explain,
-                      "print what was decided, in words, instead of the IR");
-    addOutput(command, "where the text goes (standard output)");
+                      "print the compiler's decisions instead of the IR");
+    addOutput(command, "the output file (default: standard output)");
+    command->final_callback([command, &arguments = arguments] {
+      if (command->count("--emit") == 0)
+        arguments.emit = emitFor(arguments);
+    });
+    addExamples(command, {"fovea compile run --emit exe -o translate",
+                          "fovea compile model.fov --explain"});
   }
 
   void addBench() {
     CLI::App *command =
         addSpecCommand("bench", "time compiled code on random data");
     command
-        ->add_option("--entry", arguments.benchEntries,
-                     "what is timed: grad (loss and gradients), loss, "
-                     "train_step (with the update of the weights), encode, "
-                     "step, decode; several with commas between")
+        ->add_option(
+            "--entry", arguments.benchEntries,
+            "programs to time, separated by commas: loss, grad (loss and "
+            "gradients), train_step (with weight update), encode, step, decode")
         ->delimiter(',')
         ->check(CLI::IsMember(
             {"loss", "grad", "train_step", "encode", "step", "decode"}));
-    command->add_option("--batch", arguments.batch, "examples (1)")
-        ->check(upTo2To31());
-    command->add_option("--lengths", arguments.lengths,
-                        "such as S=25,T=25 (25 for each)");
+    command
+        ->add_option("--batch", arguments.batch,
+                     "examples per batch (default: 1)")
+        ->check(upTo2To31())
+        ->type_name("N");
+    command
+        ->add_option("--lengths", arguments.lengths,
+                     "lengths, such as S=25,T=25 (default: 25 each)")
+        ->type_name("L=N,..");
     addMemoryLimit(command);
-    addThreads(command, "0: one per CPU", /*least=*/0);
+    addThreads(command, "number of threads; 0: one per CPU", /*least=*/0);
     addDtype(command);
     addCpu(command);
     addBenchDevice(command);
     addPrecision(command);
-    command->add_option("--seconds", arguments.seconds,
-                        "how long it is repeated (2)");
+    command
+        ->add_option("--seconds", arguments.seconds,
+                     "minimum time to measure (default: 2)")
+        ->type_name("X");
     command
         ->add_option("--runs", arguments.runs,
-                     "how often it is repeated at least (9)")
-        ->check(atLeast(1));
-    command->add_option("--json", arguments.json, "writes the figures")
+                     "minimum number of repetitions (default: 9)")
+        ->check(atLeast(1))
+        ->type_name("N");
+    command
+        ->add_option("--json", arguments.json,
+                     "write the figures to this JSON file")
         ->type_name("FILE");
-    command->add_flag("--perf", arguments.perf, "lets 'perf' name kernels");
+    command->add_flag("--perf", arguments.perf,
+                      "let 'perf' resolve the names of kernels");
     command->add_flag("--explain", arguments.explain,
-                      "where the time goes, equation by equation");
+                      "print the time of each equation");
+    addExamples(command, {"fovea bench model.fov --entry train_step --batch 64 "
+                          "--lengths S=25,T=25",
+                          "fovea bench model.fov --entry decode --explain"});
   }
 
   void addFmt() {
-    CLI::App *command =
-        addCommand("fmt", "print specs in the project's layout");
+    CLI::App *command = addCommand("fmt", "format specs");
     command
         ->add_option("SPEC", arguments.specs,
-                     "the .fov files; - is standard input")
+                     ".fov files; - reads standard input")
         ->required();
     CLI::Option *inPlace = command->add_flag("-i,--in-place", arguments.inPlace,
                                              "rewrite the files");
     command
         ->add_flag("--check", arguments.onlyCheck,
-                   "print nothing; the exit code is 1 when a file would change")
+                   "print nothing; exit with 1 if a file would change")
         ->excludes(inPlace);
+    addExamples(command,
+                {"fovea fmt -i model.fov", "fovea fmt --check models/*.fov"});
   }
 
   void addLsp() {
-    addCommand("lsp",
-               "the language server that editors start (docs/EDITORS.md)")
+    addCommand("lsp", "run the language server for editors (docs/EDITORS.md)")
         ->add_flag("--stdio")
-        ->description("as some editors say it; it always speaks over standard "
+        ->description("accepted for editors; the server always uses standard "
                       "input and output");
   }
 
   void addCompletion() {
-    addCommand("completion", "print what makes a shell complete this command "
-                             "line")
+    addCommand("completion", "print a completion script for a shell")
         ->add_option("SHELL", arguments.shell, "bash, zsh or fish")
         ->required()
         ->check(CLI::IsMember({"bash", "zsh", "fish"}));
@@ -461,10 +581,10 @@ private:
 
   void addHelp() {
     CLI::App *command =
-        addCommand("help", "explain the commands, or one of them");
-    command->add_option("COMMAND", arguments.helpFor, "a command");
+        addCommand("help", "print help for all commands or one");
+    command->add_option("COMMAND", arguments.helpFor, "the command");
     command->add_flag("--man", arguments.asManual,
-                      "as a manual page: 'fovea help run --man | man -l -'");
+                      "print a manual page: 'fovea help run --man | man -l -'");
   }
 };
 

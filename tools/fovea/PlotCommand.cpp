@@ -20,7 +20,7 @@ using nlohmann::json;
 
 namespace {
 
-/// One `fovea plot`. What returns false has reported why.
+/// One `fovea plot`. Functions that return false have reported the error.
 class PlotCommand {
 public:
   explicit PlotCommand(const Arguments &arguments)
@@ -44,7 +44,7 @@ private:
   const Arguments &arguments;
   Session session;
   pictures::Page page;
-  /// The lines of each log, by what it is called.
+  /// The lines of each log, by key.
   std::vector<std::pair<std::string, std::vector<json>>> logs;
 };
 
@@ -54,8 +54,8 @@ private:
 // Stored arrays
 //===----------------------------------------------------------------------===//
 
-/// The axes of one example as Shows.cpp has stored them; nothing where they
-/// are not there.
+/// The axes of one example as stored by Shows.cpp; nothing if they are
+/// missing.
 static std::vector<pictures::Axis> axesOf(const runtime::TensorFile &file,
                                           const std::string &name,
                                           size_t example) {
@@ -103,7 +103,7 @@ bool PlotCommand::addArray(const std::string &path,
                            const std::string &name) {
   const runtime::Tensor &tensor = file.tensors.at(name);
   if (tensor.shape.empty())
-    return fail(path + ": '" + name + "' has no axis of examples");
+    return fail(path + ": '" + name + "' has no example axis");
   size_t rank = tensor.shape.size() - 1;
   std::vector<std::vector<int64_t>> lengths;
   for (size_t axis = 0; axis < rank; ++axis)
@@ -114,7 +114,7 @@ bool PlotCommand::addArray(const std::string &path,
     runtime::DataValues array;
     for (size_t axis = 0; axis < rank; ++axis)
       array.shape.push_back(lengths[axis][example]);
-    // What lies past a length is padding.
+    // Places past a length are padding.
     for (size_t i = 0; i < size; ++i) {
       bool isWithin = true;
       size_t rest = i;
@@ -124,8 +124,9 @@ bool PlotCommand::addArray(const std::string &path,
       if (isWithin)
         array.values.push_back(values[example * size + i]);
     }
-    addPanels(page, fmt::format("{}: {}", example + 1, name), name, array.shape,
-              array.values, axesOf(file, name, example));
+    addPanels(page, fmt::format("{}: {}", example + 1, name),
+              pictures::groupOf(name), array.shape, array.values,
+              axesOf(file, name, example));
   }
   return true;
 }
@@ -147,7 +148,7 @@ bool PlotCommand::addArrays(const std::string &path) {
           (meant.empty() ? "" : "; did you mean '" + meant.str() + "'?"));
     }
   if (names.empty())
-    return fail(path + " has no real numbers to draw");
+    return fail(path + " contains no real numbers to draw");
   for (StringRef name : names)
     if (isWanted(name.str()) && !addArray(path, file, name.str()))
       return false;
@@ -164,25 +165,26 @@ bool PlotCommand::readLog(const std::string &given) {
     path += "/log.jsonl";
   auto &[name, lines] = logs.emplace_back();
   name = given;
-  return forLines(session, {path, 0}, [&, &lines = lines](StringRef line) {
-    json object =
-        json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/
-                    false);
-    // The end of a line that a training is writing is still to come.
-    bool isHalf = line.starts_with("{") && *line.end() == 0;
-    if (object.is_discarded() && isHalf)
-      return true;
-    if (!object.is_object()) {
-      session.diagnostics().error(llvm::SMLoc::getFromPointer(line.data()),
-                                  "this is no line of a log");
-      return false;
-    }
-    lines.push_back(std::move(object));
-    return true;
-  });
+  return forLines(
+      session, {path, 0, nullptr, true}, [&, &lines = lines](StringRef line) {
+        json object =
+            json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/
+                        false);
+        // A training run may still be writing the last line.
+        bool isHalf = line.starts_with("{") && *line.end() == 0;
+        if (object.is_discarded() && isHalf)
+          return true;
+        if (!object.is_object()) {
+          session.diagnostics().error(llvm::SMLoc::getFromPointer(line.data()),
+                                      "this is not a line of a training log");
+          return false;
+        }
+        lines.push_back(std::move(object));
+        return true;
+      });
 }
 
-/// The values of a key over those of another, where a line has both.
+/// The values of a key over those of another, for lines with both.
 static pictures::Curve curveOf(const std::vector<json> &lines,
                                const std::string &x, const std::string &key) {
   pictures::Curve curve;
@@ -195,7 +197,7 @@ static pictures::Curve curveOf(const std::vector<json> &lines,
   return curve;
 }
 
-/// A chart for what is measured, in training and in validation.
+/// A chart for each metric, in training and in validation.
 void PlotCommand::addCharts() {
   std::vector<std::string> measures;
   for (const auto &[name, lines] : logs)
@@ -224,7 +226,7 @@ void PlotCommand::addCharts() {
         curve.name = (logs.size() > 1 ? name + ", " : "") +
                      (isValid ? "validation" : "training");
         curve.isDashed = isValid;
-        // One colour for each training, or for each curve of one alone.
+        // One colour per run, or per curve of a single run.
         curve.color = logs.size() > 1 ? number : isValid;
         chart.curves.push_back(std::move(curve));
       }
@@ -236,8 +238,8 @@ void PlotCommand::addCharts() {
 int PlotCommand::run() {
   if (!isPicture(arguments.output))
     return wrongUsage("'" + arguments.output +
-                      "' has to end in .html, .svg or .png");
-  page.title = arguments.title;
+                      "' must end in .html, .svg, .png or .pdf");
+  setTitle(page, arguments.title);
   bool good = true;
   for (const std::string &path : arguments.plots)
     good &= StringRef(path).ends_with(".safetensors") ? addArrays(path)
@@ -245,7 +247,7 @@ int PlotCommand::run() {
   if (good) {
     addCharts();
     if (page.panels.empty())
-      session.error("there is nothing to draw" +
+      session.error("nothing to draw" +
                     (arguments.names.empty()
                          ? " over '" + arguments.plotOver + "'"
                          : ": no line has '" + arguments.names.front() + "'"));

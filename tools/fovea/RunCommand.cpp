@@ -4,11 +4,15 @@
 #include "driver/data/Files.h"
 #include "driver/model/Compiled.h"
 #include "driver/model/Execution.h"
+#include "passes/Pipeline.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <set>
 
 using namespace fovea;
 using namespace fovea::cli;
 
-/// What `--get` asks for, with families replaced by their members.
+/// The names of `--get`, with families replaced by their members.
 static bool readGets(Session &session, const Arguments &arguments, Model &model,
                      reference::BatchRequest &batch, Request &request) {
   for (const std::string &name : arguments.gets) {
@@ -26,7 +30,7 @@ static bool readGets(Session &session, const Arguments &arguments, Model &model,
   return !session.diagnostics().failed();
 }
 
-/// A parameter that the loss does not read has a gradient of zeros.
+/// A parameter that the loss does not read has a zero gradient.
 static void addZeroGradients(const Model &model,
                              std::map<std::string, runtime::Tensor> &results) {
   for (const ParameterInfo &parameter : model.parameters) {
@@ -40,20 +44,46 @@ static void addZeroGradients(const Model &model,
   }
 }
 
+/// The passes that `--leave-out` names: results keep their bits without them.
+static bool readLeaveOut(const Arguments &arguments, Request &request) {
+  if (arguments.leaveOut.empty())
+    return true;
+  attn::OptionalPasses passes = attn::optionalPasses();
+  std::set<llvm::StringRef> allowed = passes.ofAll;
+  if (!llvm::is_contained(arguments.gets, "grads"))
+    allowed.insert(passes.ofValues.begin(), passes.ofValues.end());
+  for (const std::string &name : arguments.leaveOut)
+    if (!allowed.contains(name)) {
+      wrongUsage("pass '" + name + "' cannot be left out; help: leave out " +
+                 llvm::join(allowed, ", "));
+      return false;
+    }
+  request.leaveOut = arguments.leaveOut;
+  return true;
+}
+
 int fovea::cli::runRun(const Arguments &arguments) {
   Request request;
   bool isReference;
   if (!chooseExecutor(arguments, request, isReference))
     return badUsage;
+  if (!readLeaveOut(arguments, request))
+    return badUsage;
+  // The phases that belong to a machine leave out passes, too.
+  if (!isReference && !request.leaveOut.empty())
+    request.stopAfter = attn::Phase::memory;
   Session session(arguments);
   Execution execution;
   reference::BatchRequest batch;
   batch.seed = arguments.seed;
+  batch.single = arguments.givesDtype && arguments.dtype == "f32";
   if (!openExecution(session, arguments, "training", execution) ||
       !readGets(session, arguments, *execution.model, batch, request))
     return session.finish();
   if (request.gradients && request.stopAfter == attn::Phase::derive)
-    return wrongUsage("gradients exist after the phase 'differentiate' only");
+    return wrongUsage("gradients exist only after phase 'differentiate'");
+  request.each = llvm::is_contained(batch.gets, "logp") &&
+                 observesAllChoices(*execution.model);
   if (!lowerAndRead(session, arguments, request,
                     request.gradients ? "grad" : "loss", execution))
     return session.finish();
@@ -63,12 +93,8 @@ int fovea::cli::runRun(const Arguments &arguments) {
     status = reference::runBatch(*execution.model->module, execution.parameters,
                                  execution.examples, batch, results.tensors);
   } else {
-    CompiledOptions options;
-    options.isDouble = arguments.dtype == "f64";
-    options.roundsFactors = arguments.precision == "bf16";
+    CompiledOptions options = compiledOptionsOf(arguments);
     options.seed = arguments.seed;
-    options.threads = arguments.threads;
-    options.target = arguments.cpu;
     CompiledBatch compiled(*execution.model->module, execution.parameters,
                            execution.examples, options);
     status = reference::runBatch(*execution.model->module, compiled, batch,

@@ -22,15 +22,12 @@ evaluate(const Arguments &arguments, const Execution &execution,
   mlir::ModuleOp module = *execution.model->module;
   reference::BatchRequest batch;
   batch.gets = gets;
+  batch.single = arguments.givesDtype && arguments.dtype == "f32";
   if (isReference)
     return reference::runBatch(module, parameters, execution.examples, batch,
                                results);
-  CompiledOptions options;
-  options.isDouble = arguments.dtype == "f64";
-  options.roundsFactors = arguments.precision == "bf16";
-  options.threads = arguments.threads;
-  options.target = arguments.cpu;
-  CompiledBatch compiled(module, parameters, execution.examples, options);
+  CompiledBatch compiled(module, parameters, execution.examples,
+                         compiledOptionsOf(arguments));
   return reference::runBatch(module, compiled, batch, results);
 }
 
@@ -44,16 +41,13 @@ static std::vector<std::string> eachChoice(mlir::ModuleOp module) {
   return names;
 }
 
-/// log p of each example: of an ensemble the sum of the logarithms of the mean
-/// probability of each choice, as its search takes them.
-static runtime::Status scoreEnsemble(const Arguments &arguments,
+/// log p of each example by an ensemble, as a search adds it up: in f64, choice
+/// by choice, each the logarithm of the mean probability.
+static runtime::Status scoreTogether(const Arguments &arguments,
                                      const Execution &execution,
                                      bool isReference,
                                      std::vector<double> &logps) {
-  logps.assign(execution.examples.size(), 0);
   std::vector<std::string> names = eachChoice(*execution.model->module);
-  if (names.empty())
-    return runtime::Status::success();
   std::vector<Results> members(1 + execution.more.size());
   for (size_t i = 0; i < members.size(); ++i)
     if (runtime::Status status =
@@ -62,6 +56,7 @@ static runtime::Status scoreEnsemble(const Arguments &arguments,
                      isReference, names, members[i]);
         status.failed())
       return status;
+  logps.assign(execution.examples.size(), 0);
   for (const std::string &name : names) {
     std::vector<std::vector<double>> values;
     for (Results &results : members)
@@ -77,7 +72,7 @@ static runtime::Status scoreEnsemble(const Arguments &arguments,
   return runtime::Status::success();
 }
 
-/// A number that is none is null in JSON: log 0 is.
+/// Non-finite numbers are null in JSON: log 0 is one.
 static std::string lineOfJson(double logp) {
   return std::isfinite(logp) ? fmt::format("{{\"logp\": {:.17g}}}", logp)
                              : "{\"logp\": null}";
@@ -90,7 +85,7 @@ static runtime::Status score(const Arguments &arguments,
   if (execution.examples.empty())
     return runtime::Status::success();
   if (!arguments.moreWeights.empty())
-    return scoreEnsemble(arguments, execution, isReference, logps);
+    return scoreTogether(arguments, execution, isReference, logps);
   Results results;
   runtime::Status status = evaluate(arguments, execution, execution.parameters,
                                     isReference, {"logp"}, results);
@@ -99,10 +94,10 @@ static runtime::Status score(const Arguments &arguments,
   return status;
 }
 
-/// The same, of which each process does its share of the examples.
-static runtime::Status scoreTogether(const Arguments &arguments,
-                                     Execution &execution, bool isReference,
-                                     std::vector<double> &logps) {
+/// The same, with each process doing its share of the examples.
+static runtime::Status scoreShare(const Arguments &arguments,
+                                  Execution &execution, bool isReference,
+                                  std::vector<double> &logps) {
   runtime::Team &all = team();
   if (all.isAlone())
     return score(arguments, execution, isReference, logps);
@@ -126,22 +121,23 @@ static runtime::Status scoreTogether(const Arguments &arguments,
 int fovea::cli::runScore(const Arguments &arguments) {
   Request request;
   bool isReference;
-  request.each = !arguments.moreWeights.empty();
   Session session(arguments);
   Execution execution;
   auto prepare = [&]() -> int {
     if (!chooseExecutor(arguments, request, isReference))
       return badUsage;
-    return openExecution(session, arguments, "training", execution) &&
-                   lowerAndRead(session, arguments, request, "loss", execution)
+    if (!openExecution(session, arguments, "training", execution))
+      return session.finish();
+    request.each =
+        !arguments.moreWeights.empty() || observesAllChoices(*execution.model);
+    return lowerAndRead(session, arguments, request, "loss", execution)
                ? int(done)
                : session.finish();
   };
   if (int code = agree(prepare()); code != done)
     return code;
   std::vector<double> logps;
-  runtime::Status status =
-      scoreTogether(arguments, execution, isReference, logps);
+  runtime::Status status = scoreShare(arguments, execution, isReference, logps);
   if (status.failed())
     session.fail(status);
   else if (team().isFirst())

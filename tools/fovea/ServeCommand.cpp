@@ -5,25 +5,37 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <csignal>
+#include <cstdlib>
+#include <sys/prctl.h>
+#include <unistd.h>
+
 using namespace fovea;
 using namespace fovea::cli;
 
 int fovea::cli::runServe(const Arguments &arguments) {
-  if (!llvm::sys::fs::exists(arguments.folder + "/log.jsonl")) {
+  pid_t trainer = arguments.trainer.value_or(0);
+  if (trainer != 0) {
+    // The page ends with the training run that started it.
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != trainer)
+      return badUsage;
+    // The process that decodes samples is not a rank of the training.
+    setenv("FOVEA_MPI", "none", /*overwrite=*/1);
+  } else if (!llvm::sys::fs::exists(arguments.folder + "/log.jsonl")) {
     llvm::errs() << "error: '" << arguments.folder
-                 << "' is no folder of a training: it has no log.jsonl\n";
+                 << "' is not a training folder: it has no log.jsonl\n";
     return badInput;
   }
-  std::unique_ptr<WatchServer> server;
+  std::unique_ptr<HttpServer> server;
   if (runtime::Status status =
-          WatchServer::start(arguments.folder, arguments.port.value_or(0),
-                             /*isTraining=*/false, server);
+          HttpServer::listen(arguments.port.value_or(0), server);
       status.failed()) {
     llvm::errs() << "error: " << status.text() << '\n';
     return badMachine;
   }
+  addTraining(*server, arguments.folder, trainer);
   llvm::outs() << server->address() << '\n';
   llvm::outs().flush();
-  server->wait();
-  return done;
+  server->serve();
 }

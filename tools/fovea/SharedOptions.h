@@ -1,7 +1,7 @@
 //===- SharedOptions.h - options that several commands have ---------------===//
 //
-// Each is added in one way, with the same checks and the same words wherever it
-// stands. Which command has which is Options.cpp.
+// Adds each shared option in one way, with the same checks and texts
+// everywhere. Options.cpp assigns options to commands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@ inline CLI::Validator pair() {
           ""};
 }
 
-/// Adds commands and options over one Arguments; what outlives it refers to
-/// that alone.
+/// Adds commands and options that write to one Arguments; callbacks refer only
+/// to that.
 class SharedOptions {
 public:
   SharedOptions(CLI::App &app, Arguments &arguments)
@@ -39,6 +39,14 @@ protected:
     return command;
   }
 
+  /// Ends the command's help with `lines`, each a whole command.
+  void addExamples(CLI::App *command, std::vector<std::string> lines) {
+    std::string text = "Examples:\n";
+    for (const std::string &line : lines)
+      text += "  " + line + "\n";
+    command->footer(text + "\n" + command->get_footer());
+  }
+
   /// A command on one spec.
   CLI::App *addSpecCommand(const std::string &name, const std::string &what) {
     CLI::App *command = addCommand(name, what);
@@ -48,8 +56,8 @@ protected:
             [&arguments = arguments](const std::string &spec) {
               arguments.specs = {spec};
             },
-            "the model, a .fov file; - is standard input; or the folder of a "
-            "training, or its model.safetensors")
+            "the model: a .fov or .onnx file, a training folder or its "
+            "model.safetensors; - reads a spec from standard input")
         ->required();
     auto *set = command->add_option_function<std::vector<std::string>>(
         "--set",
@@ -63,8 +71,8 @@ protected:
                 {text.substr(0, equals), text.substr(equals + 1)});
           }
         },
-        "overrides a dim, a const, a vocabulary size (src.vocab=97) or an "
-        "entry of a block (train.smooth=0)");
+        "override a dim, const, vocabulary size (src.vocab=97) or block entry "
+        "(train.smooth=0)");
     set->type_name("K=V")->allow_extra_args(false);
     return command;
   }
@@ -72,7 +80,7 @@ protected:
   void addWeights(CLI::App *command) {
     command
         ->add_option("--weights", arguments.weights,
-                     "the parameters, a safetensors file")
+                     "the weights: a safetensors file or a training folder")
         ->type_name("FILE");
   }
 
@@ -85,8 +93,8 @@ protected:
               arguments.weights = files.front();
               arguments.moreWeights.assign(files.begin() + 1, files.end());
             },
-            "the parameters, a safetensors file; several are an ensemble, "
-            "which chooses from the mean of the members' probabilities")
+            "the weights: a safetensors file or a training folder; several "
+            "files form an ensemble that averages probabilities")
         ->type_name("FILE")
         ->allow_extra_args(false);
   }
@@ -96,9 +104,9 @@ protected:
         command
             ->add_option(
                 "--data", arguments.data,
-                asText ? "one example per line, NAME=FILE or NAME=FILE:COLUMN; "
-                         "or one batch as FILE.safetensors"
-                       : "the batch, a safetensors file")
+                asText ? "text with one example per line, NAME=FILE or "
+                         "NAME=FILE:COLUMN; or one batch, FILE.safetensors"
+                       : "one batch, a safetensors file")
             ->type_name(asText ? "NAME=FILE" : "FILE")
             ->required();
     if (asText)
@@ -109,8 +117,8 @@ protected:
   void addVocabularies(CLI::App *command) {
     command
         ->add_option("--vocab", arguments.vocabularies,
-                     "the words of a vocabulary, or of a data name, one per "
-                     "line from id 0; without it text holds ids")
+                     "vocabulary file of a vocabulary or data name, one word "
+                     "per line from id 0")
         ->check(pair())
         ->type_name("NAME=FILE");
   }
@@ -134,25 +142,28 @@ protected:
 
   void addDtype(CLI::App *command, const std::string &what = "f32 or f64") {
     command->add_option("--dtype", arguments.dtype, what)
-        ->check(CLI::IsMember({"f32", "f64"}));
+        ->check(CLI::IsMember({"f32", "f64"}))
+        ->each([&given = arguments.givesDtype](const std::string &) {
+          given = true;
+        });
   }
 
   void addCpu(CLI::App *command) {
     command
         ->add_option("--cpu", arguments.cpu,
-                     "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512); the "
-                     "results do not depend on it")
+                     "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512); does "
+                     "not change results")
         ->check(CLI::IsMember({"native", "x86-64-v3", "x86-64-v4"}));
   }
 
-  /// A machine is named like a CPU: there is one of each other kind.
+  /// `--target` sets the same value as `--cpu`: there is one machine of each
+  /// other kind.
   void addTarget(CLI::App *command) {
     command
         ->add_option("--target", arguments.cpu,
-                     "the machine, where it is another kind than this one: "
-                     "aarch64 (64-bit ARM, Linux), wasm32 (WebAssembly), or "
-                     "cuda:sm_80 (which is cuda) or cuda:sm_90a (GPUs of "
-                     "NVIDIA)")
+                     "target machine: aarch64 (64-bit ARM, Linux), wasm32 "
+                     "(WebAssembly), cuda or cuda:sm_80, cuda:sm_90a (NVIDIA "
+                     "GPUs); default: this one")
         ->check(CLI::IsMember({"native", "aarch64", "wasm32", "cuda",
                                "cuda:sm_80", "cuda:sm_90a", "cuda:emulator"}))
         ->excludes(command->get_option("--cpu"));
@@ -161,33 +172,29 @@ protected:
   void addPrecision(CLI::App *command) {
     command
         ->add_option("--precision", arguments.precision,
-                     "bf16: the factors of large matrix products are rounded "
-                     "to bf16, and their sums are in f32, on a GPU; f32: they "
-                     "are not")
+                     "f32 (default), or bf16: round the factors of large "
+                     "matrix products to bf16 and accumulate in f32 (GPU only)")
         ->check(CLI::IsMember({"f32", "bf16"}));
   }
 
-  /// What executes here does so on this machine's CPU or on its GPU.
+  /// Commands that execute run on this machine's CPU or on its GPU.
   void addDevice(CLI::App *command) {
     command
         ->add_option(
             "--target", arguments.cpu,
-            "cuda: the first GPU of NVIDIA; auto: the same where there "
-            "is one, else the CPU; native: the CPU. The results are "
-            "the same")
+            "native (default): the CPU; cuda: the first NVIDIA GPU; auto: that "
+            "GPU if there is one, else the CPU; does not change results")
         ->check(CLI::IsMember({"native", "cuda", "auto"}))
         ->excludes(command->get_option("--cpu"));
   }
 
-  /// An architecture that is not there has figures.
+  /// For an architecture without a device, bench prints estimates.
   void addBenchDevice(CLI::App *command) {
     command
         ->add_option("--target", arguments.cpu,
-                     "cuda: the first GPU of NVIDIA; auto: the same where "
-                     "there is one, else the CPU; native: the CPU; cuda:sm_80 "
-                     "or cuda:sm_90a: nothing is timed, and the kernels are "
-                     "listed with what they need and how long they take at "
-                     "least, for which no GPU is needed")
+                     "native (default): the CPU; cuda: the first NVIDIA GPU; "
+                     "auto: that GPU if there is one, else the CPU; "
+                     "cuda:sm_80, cuda:sm_90a: estimate kernels without a GPU")
         ->check(CLI::IsMember(
             {"native", "cuda", "auto", "cuda:sm_80", "cuda:sm_90a"}))
         ->excludes(command->get_option("--cpu"));
@@ -196,28 +203,33 @@ protected:
   void addMaxSilence(CLI::App *command) {
     command
         ->add_option("--max-silence", arguments.maxSilence,
-                     "how many seconds a process of mpirun that does not "
-                     "answer is waited for (120); 0: for ever")
+                     "seconds to wait for an unresponsive process of mpirun "
+                     "(default: 120); 0: forever")
         ->check(runtime::atLeast(0))
         ->type_name("X");
   }
 
   void addQuiet(CLI::App *command) {
-    command->add_flag("--quiet", arguments.quiet, "no notes on standard error");
+    command->add_flag("--quiet", arguments.quiet,
+                      "print no progress or notes on standard error");
   }
 
-  /// Options of the commands that execute. Until there is compiled code all
-  /// of them run by the reference interpreter.
+  /// The options of all commands that execute.
   void addExecution(CLI::App *command) {
     command->add_flag("--reference", arguments.reference,
-                      "run by the reference interpreter, in float64");
-    addThreads(command, "of compiled code; the results do not depend on it");
-    addDtype(command, "f32 or f64: what compiled code computes in; the "
-                      "reference interpreter always computes in f64");
+                      "run the reference interpreter instead of compiled code");
+    addThreads(command, "number of threads; does not change results");
+    addDtype(command,
+             command->get_name() != "decode"
+                 ? "precision: f32 (default; f64 with --reference) or f64; the "
+                   "interpreter has the bits of compiled code in f32"
+                 : "precision of compiled code: f32 (default) or f64");
     addCpu(command);
     addDevice(command);
     addPrecision(command);
-    addStopAfter(command, "interpret the IR after this phase: " + phaseNames());
+    addStopAfter(command,
+                 "run the reference interpreter on the IR after this phase: " +
+                     phaseNames());
     addQuiet(command);
   }
 
@@ -233,9 +245,8 @@ protected:
   void addMemoryLimit(CLI::App *command) {
     command
         ->add_option("--max-activation-mb", arguments.maxActivationMb,
-                     "the memory for what is neither weights nor data: arrays "
-                     "that exceed it are computed again on the way back "
-                     "(2^20 bytes; no limit)")
+                     "memory for activations, in MiB (default: no limit); the "
+                     "backward pass recomputes arrays that do not fit")
         ->check(runtime::upTo2To31())
         ->type_name("N");
   }

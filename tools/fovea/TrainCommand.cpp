@@ -1,7 +1,7 @@
 //===- TrainCommand.cpp - fovea train -------------------------------------===//
 //
-// Gathers what a training needs: the spec, vocabularies, data, options,
-// compiled code and weights. The loop itself is Trainer.cpp.
+// Gathers the inputs of training: the spec, vocabularies, data, options,
+// compiled code and weights. Trainer.cpp has the loop.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 #include "driver/train/Stopping.h"
 #include "driver/train/TrainBlock.h"
 #include "driver/train/Trainer.h"
-#include "driver/watch/WatchServer.h"
+#include "driver/watch/WatchProcess.h"
 #include "passes/derive/Derive.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,8 @@ using runtime::Status;
 
 namespace {
 
-/// One `fovea train`, step by step. What returns false has reported why.
+/// One `fovea train`, step by step. Functions that return false have reported
+/// the error.
 class TrainCommand {
 public:
   explicit TrainCommand(const Arguments &given)
@@ -41,8 +42,10 @@ public:
 
 private:
   bool openFolder();
+  bool takeGivenText(const std::string &text);
   bool shareFolder();
   bool openWatchers();
+  bool isMissing(StringRef name) const;
   bool openModel();
   bool shareVocabularies(const std::map<std::string, TextSource> &texts);
   bool loadUsedVocabularies();
@@ -53,6 +56,7 @@ private:
   codegen::MemoryLimit memoryLimit() const;
   bool compile();
   bool prepareMetrics();
+  bool preparePolicy();
   bool takeStateWeights();
   bool beginOrResume();
   bool isSameEverywhere();
@@ -74,7 +78,7 @@ private:
   Progress progress;
   std::unique_ptr<FoveaPool, void (*)(FoveaPool *)> pool;
   TrainingFolder folder;
-  std::unique_ptr<WatchServer> server;
+  std::unique_ptr<WatchProcess> page;
   bool isResumed = false;
   runtime::TensorFile state;   // when it is resumed
   runtime::TensorFile initial; // when it is not
@@ -82,6 +86,7 @@ private:
   std::unique_ptr<Model> model;
   std::string equations; // a hash
   std::unique_ptr<Programs> programs;
+  std::optional<attn::Policy> policy;
   Training training;
   Position position;
   std::unique_ptr<runtime::Learner> learner;
@@ -108,27 +113,37 @@ bool TrainCommand::openFolder() {
     return check(folder.checkIsOurs());
   if (!arguments.resume) {
     session.error("'" + arguments.folder +
-                  "' has a training already; '--resume' continues it");
+                  "' already contains a training run; help: continue it with "
+                  "--resume, or choose another --out");
     return false;
   }
   isResumed = true;
   if (!check(folder.readState(position, state)))
     return false;
-  // Who names the training itself gives nothing again.
-  if (!arguments.stored.empty() && !takeGiven(folder.readGiven(), arguments)) {
-    session.error("'" + arguments.folder +
-                  "' does not know its data; '--data' gives them");
+  // A run that is resumed by its folder needs no other arguments.
+  return arguments.stored.empty() || takeGivenText(folder.readGiven());
+}
+
+/// Takes the arguments of the earlier call.
+bool TrainCommand::takeGivenText(const std::string &text) {
+  if (Status status = takeGiven(text, arguments); status.failed()) {
+    session.error(fmt::format(
+        "'{}': {}; help: name the spec, and repeat '--data' and the limits",
+        folder.givenPath(), status.text()));
     return false;
   }
-  return true;
+  if (arguments.data.empty())
+    session.error("'" + arguments.folder +
+                  "' does not store its data; help: add '--data'");
+  return !arguments.data.empty();
 }
 
 //===----------------------------------------------------------------------===//
 // Several processes
 //===----------------------------------------------------------------------===//
 
-/// Whether all processes are as good as this one. Stands before whatever they
-/// do together; who has failed comes here once.
+/// Returns whether all processes succeeded so far. Call it before every
+/// collective step; a failed process calls it once.
 bool TrainCommand::goOn(bool good) {
   if (isEnded)
     return false;
@@ -139,7 +154,7 @@ bool TrainCommand::goOn(bool good) {
   return !isEnded;
 }
 
-/// Only rank 0 touches the folder: the others need not see it.
+/// Only rank 0 accesses the folder: the others may not see it.
 bool TrainCommand::shareFolder() {
   if (!goOn(!team.isFirst() || openFolder()))
     return false;
@@ -160,24 +175,23 @@ bool TrainCommand::shareFolder() {
   assert((!isRead || TrainingFolder::takePosition(state, position)) &&
          "rank 0 has read it");
   return isRead && TrainingFolder::takePosition(state, position) &&
-         (arguments.stored.empty() || takeGiven(given, arguments));
+         (arguments.stored.empty() || takeGivenText(given));
 }
 
-/// What follows the training: a page, and files of TensorBoard.
+/// The followers of a run: a live page, and TensorBoard files.
 bool TrainCommand::openWatchers() {
   if (!team.isFirst())
     return true;
   if (arguments.port &&
-      !check(WatchServer::start(arguments.folder, *arguments.port,
-                                /*isTraining=*/true, server)))
+      !check(WatchProcess::start(arguments.folder, *arguments.port, page)))
     return false;
-  if (server)
-    progress.note("follow it at " + server->address());
+  if (page)
+    progress.note("follow it at " + page->address());
   return arguments.eventFolder.empty() ||
          check(folder.openEvents(arguments.eventFolder));
 }
 
-/// Rank 0 builds them from the texts, and the others take what it has built.
+/// Rank 0 builds them from the texts, and broadcasts them.
 bool TrainCommand::shareVocabularies(
     const std::map<std::string, TextSource> &texts) {
   if (!goOn(true) ||
@@ -198,14 +212,14 @@ bool TrainCommand::shareVocabularies(
           vocabularies.load(session, arguments, file, "rank 0"));
 }
 
-/// Whether all have been asked for the same training.
+/// Returns whether all processes got the same arguments.
 bool TrainCommand::isSameEverywhere() {
   if (!goOn(true))
     return false;
   return isNotOdd(findOddTraining(identity, arguments, position.seed));
 }
 
-/// What is odd is the machine's fault, and the same sentence everywhere.
+/// A mismatch is an environment failure, with the same message everywhere.
 bool TrainCommand::isNotOdd(const std::string &odd) {
   if (odd.empty())
     return true;
@@ -218,13 +232,15 @@ bool TrainCommand::isNotOdd(const std::string &odd) {
 // The model
 //===----------------------------------------------------------------------===//
 
-/// The symbols of a trained model within have the ids that it was trained with.
+/// The symbols of a used, trained model keep the ids of its training.
 bool TrainCommand::loadUsedVocabularies() {
   for (const UseInfo &use : model->uses) {
     runtime::TensorFile file;
     if (use.from.empty())
       continue;
-    std::string path = besideSpec(arguments, use.from);
+    std::string path;
+    if (!findBesideSpec(session, arguments, use.from, path))
+      return false;
     auto rename = [&](StringRef name) {
       auto binding = use.bindings.find(name.str());
       for (const DataInfo &data : model->data)
@@ -239,14 +255,25 @@ bool TrainCommand::loadUsedVocabularies() {
   return true;
 }
 
+/// Returns whether `name` is data of the model that no `--data` provides.
+bool TrainCommand::isMissing(StringRef name) const {
+  return llvm::any_of(
+             model->data,
+             [&](const DataInfo &data) { return data.name == name; }) &&
+         llvm::none_of(splitData(arguments.data), [&](const GivenData &data) {
+           return data.name.empty() || data.name == name;
+         });
+}
+
 /// Compiles the spec, finds the vocabularies, and compiles it again for their
 /// sizes.
 bool TrainCommand::openModel() {
-  // The ids of symbols are those of the weights that training goes on with.
+  // The ids of symbols are those of the initial weights.
   if (!isResumed && !readWeightsFile(session, arguments.weights, initial))
     return false;
   model = session.openToExecute();
-  if (!model ||
+  if (!model || !haveData(session, splitData(arguments.data), *model) ||
+      !haveData(session, splitData(arguments.valid), *model) ||
       !vocabularies.load(session, arguments, isResumed ? state : initial,
                          arguments.weights) ||
       (!isResumed && arguments.stored.empty() && !loadUsedVocabularies()) ||
@@ -266,8 +293,11 @@ bool TrainCommand::openModel() {
   if (!model)
     return false;
   for (const std::string &name : model->assumedVocabularies)
-    session.error("nothing gives '" + name + ".vocab' a size; add '--set " +
-                  name + ".vocab=N'");
+    session.error(isMissing(name)
+                      ? "data '" + name + "' is not given; add '--data " +
+                            name + "=FILE'"
+                      : "nothing gives '" + name +
+                            ".vocab' a size; add '--set " + name + ".vocab=N'");
   if (!hasObjective(*model))
     session.error(arguments.spec() + ": '" + model->name +
                   "' has nothing to train");
@@ -278,23 +308,36 @@ bool TrainCommand::openModel() {
   vocabularies.store(training.metadata);
   training.metadata["model"] = model->name;
   storeDictionary(session, arguments, *model);
+  if (session.diagnostics().failed())
+    return false;
   session.source().store(training.metadata);
   folder.keepGiven(textOfGiven(arguments));
   return true;
 }
 
-/// What is measured in validations, and what decides.
+/// The metrics of validation, and the deciding one.
 bool TrainCommand::prepareMetrics() {
   if (arguments.valid.empty())
     return true;
   std::vector<std::string> names = wantedMetrics(arguments, *model, progress);
   if (training.bestBy != "loss" && training.bestBy != "perplexity")
     names.push_back(training.bestBy);
+  if (names.empty() && !arguments.validReferences.empty())
+    session.error("'--valid-ref' needs a metric; help: add '--metric bleu'");
   if (names.empty())
-    return true;
+    return !session.diagnostics().failed();
   training.metrics = ValidMetrics::create(session, arguments, vocabularies,
                                           names, training.valid.examples);
   return training.metrics != nullptr;
+}
+
+/// What generates, and scores what is generated.
+bool TrainCommand::preparePolicy() {
+  if (!policy)
+    return true;
+  training.rollouts = Rollouts::create(session, arguments, vocabularies,
+                                       *policy, training.data.examples);
+  return training.rollouts != nullptr;
 }
 
 bool TrainCommand::readOptions() {
@@ -363,8 +406,13 @@ bool TrainCommand::readAllData() {
   options.target = arguments.cpu;
   if (arguments.maxActivationMb)
     options.memory.emplace(); // the data say what it is
-  if (auto system = model->module->lookupSymbol<attn::SystemOp>("training"))
+  if (auto system = model->module->lookupSymbol<attn::SystemOp>("training")) {
     training.states = attn::statesOf(system);
+    policy = attn::policyOf(system);
+  }
+  if (policy && !hasReferences(arguments, *policy))
+    return false;
+  request.each = policy.has_value();
   programs = std::make_unique<Programs>(session, *model, request, options);
   std::vector<std::string> entries = {"grad", "choices"};
   if (!arguments.valid.empty())
@@ -373,17 +421,18 @@ bool TrainCommand::readAllData() {
     return false;
   if (!readData(arguments.data, 0, training.data))
     return false;
-  // Ids of their own, should a validation ever draw numbers.
+  // Separate ids, in case a validation ever draws numbers.
   return arguments.valid.empty() ||
-         readData(arguments.valid, training.data.examples.size(),
-                  training.valid);
+         (readData(arguments.valid, training.data.examples.size(),
+                   training.valid) &&
+          addMoreReferences(session, arguments, training.valid.hash));
 }
 
 //===----------------------------------------------------------------------===//
 // Code and weights
 //===----------------------------------------------------------------------===//
 
-/// The limit of the memory, for the largest batch that there may be.
+/// The memory limit, for the largest possible batch.
 codegen::MemoryLimit TrainCommand::memoryLimit() const {
   codegen::MemoryLimit limit;
   limit.bytes = *arguments.maxActivationMb << 20;
@@ -392,12 +441,12 @@ codegen::MemoryLimit TrainCommand::memoryLimit() const {
     limit.lengths[name] = length;
   int64_t count = training.data.examples.size();
   limit.batch = training.order.batch;
-  // Of the longest examples there are the fewest.
+  // The longest examples are the fewest.
   if (training.order.countsTokens)
     limit.batch = llvm::divideCeil(
         limit.batch,
         std::max<int64_t>(1, *llvm::max_element(training.data.sizes)));
-  limit.batch = std::min(limit.batch, count);
+  limit.batch = std::min(limit.batch, count) * (policy ? policy->samples : 1);
   return limit;
 }
 
@@ -411,10 +460,10 @@ bool TrainCommand::compile() {
        !check(programs->create("loss", training.loss))) ||
       !check(programs->create("choices", counter)) || !goOn(true))
     return false;
-  // Draws are functions of a machine's libc.
+  // Samples use functions of a machine's libc.
   learner->shareWeights();
   runtime::OwnedMemory weights = learner->weights();
-  // No more examples at once than an update has, which may be large.
+  // At most as many examples at once as an update has.
   int64_t batch = training.order.countsTokens
                       ? 64
                       : std::min<int64_t>(64, training.order.batch);
@@ -423,8 +472,8 @@ bool TrainCommand::compile() {
          isNotOdd(findOddGradient(training, *learner, *model, position.seed));
 }
 
-/// The weights of a state, where they are those of the model: what they began
-/// with need not be there any more.
+/// The weights of a state, if they match the model: the initial ones need not
+/// exist any more.
 bool TrainCommand::takeStateWeights() {
   for (const ParameterInfo &parameter : model->parameters) {
     auto found = state.tensors.find(parameter.path);
@@ -453,16 +502,16 @@ bool TrainCommand::beginOrResume() {
   if (!goOn(true))
     return false;
   if (std::string what = learner->notFinite(); !what.empty())
-    return check(Status::error(fmt::format("{}: {} not finite in F32; '--dtype "
-                                           "f64' computes with them",
-                                           arguments.weights, what)));
+    return check(Status::error(
+        fmt::format("{}: {} not finite in F32; help: add '--dtype f64'",
+                    arguments.weights, what)));
   const Identity &now = identity =
       identityOf(training, readTrainBlock(*model), std::move(equations));
   if (!isResumed) {
     position.identity = now;
     return !team.isFirst() || check(folder.openLog(0));
   }
-  // All that differs is said at once.
+  // Report all differences at once.
   if (arguments.seed && *arguments.seed != position.seed)
     session.error(fmt::format("the training in '{}' has seed {}, not {}",
                               arguments.folder, position.seed,
@@ -473,7 +522,7 @@ bool TrainCommand::beginOrResume() {
       learner->load(state, differences.hasSameRule(now));
   for (const std::string &mistake : mistakes)
     session.error(mistake);
-  // What the weights say, the equations need not say again.
+  // The equations need not repeat errors that the weights report.
   if (mistakes.empty())
     differences.reportEquations(now);
   position.identity = now;
@@ -485,8 +534,12 @@ bool TrainCommand::beginOrResume() {
 // The end
 //===----------------------------------------------------------------------===//
 
-/// Says what came out, how good it is and where it lies.
+/// Prints the result, its quality and its place.
 void TrainCommand::summarise(const TrainEnd &end) {
+  if (isResumed && position.update == firstUpdate)
+    progress.note(fmt::format("already trained for {} updates; nothing to do; "
+                              "help: raise --steps, --epochs or --patience",
+                              position.update));
   std::vector<Part> parts = {
       {fmt::format("{} updates in {}", position.update, clockText(end.seconds)),
        position.best ? 1 : 0}};
@@ -509,15 +562,14 @@ void TrainCommand::summarise(const TrainEnd &end) {
     return;
   runtime::Traffic all = team.traffic();
   double updates = double(position.update - firstUpdate);
-  progress.note(fmt::format("{} processes: to each update this one sent {:.3g} "
-                            "MB in {:.3g} messages, "
-                            "and waited {:.3g} s",
+  progress.note(fmt::format("{} processes: per update, this one sent {:.3g} MB "
+                            "in {:.3g} messages and waited {:.3g} s",
                             team.size(),
                             (all.bytes - before.bytes) / updates / 1e6,
                             (all.messages - before.messages) / updates,
                             (all.seconds - before.seconds) / updates));
   if (arguments.shardsOptimiser)
-    progress.note(fmt::format("this one has {:.3g} MB of the optimiser's state",
+    progress.note(fmt::format("this one stores {:.3g} MB of optimiser state",
                               double(learner->stateBytes()) / 1e6));
 }
 
@@ -527,9 +579,9 @@ int TrainCommand::finish(const TrainEnd &end) {
     summarise(end);
     return session.finish();
   case TrainEnd::Interrupted:
-    progress.note(fmt::format("interrupted after update {}; '--resume' "
-                              "continues",
-                              position.update));
+    progress.note(
+        fmt::format("interrupted after update {}; help: continue with --resume",
+                    position.update));
     session.finish();
     return 128 + end.signal;
   case TrainEnd::NotFinite:
@@ -537,6 +589,9 @@ int TrainCommand::finish(const TrainEnd &end) {
       explainNotFinite(session, arguments, training, *learner, position, end);
     if (!session.diagnostics().failed())
       session.error(arguments.spec() + ": " + end.text);
+    return session.finish();
+  case TrainEnd::Policy:
+    mlir::emitError(training.rollouts->place()) << end.text;
     return session.finish();
   case TrainEnd::Failed:
     session.error(end.text);
@@ -551,14 +606,14 @@ int TrainCommand::finish(const TrainEnd &end) {
 
 int TrainCommand::run() {
   EndOnInterrupts unbegun(
-      folder, arguments.quiet || !team.isFirst() ? ""
-              : arguments.resume
-                  ? "interrupted before an update: nothing has changed\n"
-                  : "interrupted before the first update: nothing has been "
-                    "learnt\n");
+      folder,
+      arguments.quiet || !team.isFirst() ? ""
+      : arguments.resume
+          ? "interrupted before an update: nothing changed\n"
+          : "interrupted before the first update: nothing was learned\n");
   if (!goOn(shareFolder() && openWatchers() && openModel() && readOptions() &&
             readAllData() && beginOrResume() && isSameEverywhere() &&
-            compile() && prepareMetrics())) {
+            compile() && prepareMetrics() && preparePolicy())) {
     session.finish();
     return failureCode;
   }
@@ -571,8 +626,10 @@ int TrainCommand::run() {
                                                     "{}",
                                                     position.update)
                                       : ""));
-  if (int64_t batches = training.options.accumulate; batches < team.size())
-    progress.note(fmt::format("{} of {} processes have nothing to do: an "
+  // With a policy, the generated half of a micro-batch is one of its own.
+  if (int64_t batches = training.options.accumulate * (policy ? 2 : 1);
+      batches < team.size())
+    progress.note(fmt::format("{} of {} processes are idle: an "
                               "update has {} micro-batch{} ('accumulate')",
                               team.size() - batches, team.size(), batches,
                               batches == 1 ? "" : "es"));

@@ -1,7 +1,7 @@
 //===- Version.cpp - which fovea this is ----------------------------------===//
 //
-// The commit comes from a header that every build looks at, and that changes
-// with the commit alone (Commit.cmake).
+// The commit comes from a header that every build checks, and that changes only
+// with the commit (Commit.cmake).
 //
 //===----------------------------------------------------------------------===//
 

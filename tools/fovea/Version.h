@@ -13,9 +13,9 @@ std::string versionNumber();
 /// The commit that it was built from, with a `+` where files were changed;
 /// `unknown` where that was no clone.
 std::string versionCommit();
-/// What code can be generated for.
+/// The targets of code generation.
 std::vector<std::string> versionTargets();
-/// All of it, and the LLVM that it uses, on two lines.
+/// All of it, and the LLVM version, on two lines.
 std::string versionText();
 
 } // namespace fovea::cli

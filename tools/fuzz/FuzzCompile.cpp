@@ -1,6 +1,6 @@
 //===- FuzzCompile.cpp - libFuzzer's way through the front end ------------===//
 //
-// As FuzzParse.cpp, but what parses is compiled and goes through every pass.
+// As FuzzParse.cpp, but also compiles and runs every pass.
 // `use` finds nothing: the texts stand alone.
 //
 //===----------------------------------------------------------------------===//

@@ -1,7 +1,7 @@
 //===- MutateSpecs.cpp - fovea-mutate: broken models, thousands a second --===//
 //
-// Takes models apart into words, signs and lines, damages them and gives them
-// to tryText. The same seed makes the same texts. A text that crashes, hangs or
+// Splits models into words, signs and lines, damages them and passes them to
+// tryText. The same seed makes the same texts. A text that crashes, hangs or
 // breaks a promise is written to a file, whose name is printed.
 //
 //===----------------------------------------------------------------------===//
@@ -43,7 +43,7 @@ static cl::opt<std::string> keep("keep", cl::init("fovea-mutate.fov"),
                                  cl::cat(category),
                                  cl::desc("where a text that fails is kept"));
 
-// What the signal handler writes: only calls that are safe in one.
+// The output of the signal handler: only async-signal-safe calls.
 static StringRef current;
 static char keepPath[4096];
 
@@ -58,7 +58,7 @@ static void fail(int signal) {
 }
 
 static void catchFailures() {
-  // A stack of its own: the stack may be what overflowed.
+  // A separate stack: the main stack may have overflowed.
   static char stack[1 << 16];
   stack_t alternative = {};
   alternative.ss_sp = stack;
@@ -152,7 +152,7 @@ private:
     return isAlpha(piece[0]) || piece[0] == '_';
   }
 
-  /// The pieces of the line around `at`, its end included.
+  /// The pieces of the line around `at`, including its end.
   static std::pair<size_t, size_t>
   lineAround(const std::vector<std::string> &pieces, size_t at) {
     size_t from = at, to = at;
@@ -319,8 +319,8 @@ int main(int argc, char **argv) {
       *said << "!! " << mistake << '\n';
     return outcome;
   };
-  // As they are: with `--number 0` a text that was kept shows what is wrong
-  // with it.
+  // Unchanged: with `--number 0` a kept text reproduces its
+  // failure.
   for (const std::string &text : texts)
     attempt(text);
   Mutator mutator(std::move(texts), start);

@@ -42,10 +42,15 @@ static void checkPrinted(StringRef printed, bool refused) {
           "a text is refused without an error");
 }
 
-static std::string astOf(const ast::File &file) {
+/// Parses all models of a text, and returns what they print.
+static std::string astOf(StringRef source, Diagnostics &diagnostics) {
   std::string text;
   raw_string_ostream out(text);
-  printAst(file, out);
+  std::unique_ptr<ast::File> file;
+  for (StringRef rest = source; !file || !rest.empty(); rest = file->rest) {
+    file = parse(rest, diagnostics);
+    printAst(*file, out);
+  }
   return text;
 }
 
@@ -60,14 +65,14 @@ static std::vector<StringRef> commentsOf(StringRef text,
   return comments;
 }
 
-static void checkLayout(StringRef text, const ast::File &file) {
+static void checkLayout(StringRef text, StringRef ast) {
   std::string printed;
   raw_string_ostream out(printed);
   Diagnostics diagnostics(out);
   std::string formatted = formatSource(text, diagnostics);
-  std::unique_ptr<ast::File> again = parse(formatted, diagnostics);
+  std::string again = astOf(formatted, diagnostics);
   require(!diagnostics.failed(), "a layout does not parse");
-  require(astOf(file) == astOf(*again), "a layout changes the meaning");
+  require(ast == again, "a layout changes the meaning");
   require(commentsOf(text, diagnostics) == commentsOf(formatted, diagnostics),
           "a layout changes the comments");
   require(formatSource(formatted, diagnostics) == formatted,
@@ -75,7 +80,7 @@ static void checkLayout(StringRef text, const ast::File &file) {
 }
 
 std::string fuzz::wordingMistake(StringRef printed) {
-  // Made-up indices, ops, adjoints `d x`, and verifiers.
+  // Internal indices, ops, adjoints `d x`, and verifiers.
   static const Regex inside(
       "(^|[^A-Za-z0-9_.])[dp][0-9]+([^A-Za-z0-9_.]|$)|adjoint|attn\\.|scf\\.|"
       "arith\\.|'d [a-z_]|[ (]d [a-z_]+[],.0-9)']|' op |internal error");
@@ -87,7 +92,7 @@ std::string fuzz::wordingMistake(StringRef printed) {
         "^([^ ]+:[0-9]+:[0-9]+: )?(error|warning|note): (.*)$");
     if (!message.match(line, &parts))
       continue;
-    // A name that is not defined is one that the spec says.
+    // An undefined name is one that the spec contains.
     if (!parts[3].contains("' is not defined") && inside.match(parts[3]))
       return "a message speaks of the inside: " + line.str();
     if (parts[2] == "note")
@@ -139,15 +144,15 @@ fuzz::Outcome fuzz::tryText(StringRef text, mlir::MLIRContext *context,
   raw_string_ostream out(printed);
   Diagnostics diagnostics(out);
   StringRef source = diagnostics.addSource("fuzz.fov", text.str());
-  std::unique_ptr<ast::File> file = parse(source, diagnostics);
+  std::string ast = astOf(source, diagnostics);
   diagnostics.finish();
   checkPrinted(printed, diagnostics.failed());
   if (diagnostics.failed())
     return Outcome::Refused;
-  checkLayout(source, *file);
+  checkLayout(source, ast);
   if (!context)
     return Outcome::Parsed;
-  // As for everyone who runs the compiler.
+  // With the settings of every user of the compiler.
   context->printOpOnDiagnostic(false);
 
   printed.clear();
@@ -166,7 +171,8 @@ fuzz::Outcome fuzz::tryText(StringRef text, mlir::MLIRContext *context,
           "a model compiles to IR that is not verified");
   if (!model->module || !model->refusals.empty())
     return Outcome::Compiled;
-  // A dimension with a digit more can be a hundred layers: right, and slow.
+  // A dimension with one more digit can mean a hundred layers: correct, but
+  // slow.
   constexpr int64_t mostEquations = 2000;
   int64_t equations = 0;
   model->module->walk([&](attn::ComputeOp) { ++equations; });

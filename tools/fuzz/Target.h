@@ -1,7 +1,7 @@
 //===- Target.h - what must hold for any text whatever --------------------===//
 //
-// The one function that fuzzing calls: fovea-mutate with mutated models, and
-// libFuzzer (FuzzParse.cpp) with what its coverage suggests.
+// The entry point of fuzzing, for fovea-mutate with mutated models and for
+// libFuzzer (FuzzParse.cpp) with its own inputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,12 +16,12 @@ class MLIRContext;
 
 namespace fovea::fuzz {
 
-/// How far a text came.
+/// The last stage that a text reached.
 enum class Outcome { Refused, Parsed, Compiled, Scheduled };
 
-/// Parses `text`, lays it out, compiles it when there is a context, and runs
-/// every pass on what compiles. Aborts
-/// with a message when something does not hold:
+/// Parses `text`, formats it, compiles it if there is a context, and runs
+/// every pass on the result. Aborts with a message if a promise is
+/// broken:
 /// * (F1) what is printed is printable UTF-8, and a refusal prints an error;
 /// * (F2) a layout means what the text meant, with the same comments;
 /// * (F3) a layout is laid out already;
@@ -35,7 +35,7 @@ Outcome tryText(llvm::StringRef text, mlir::MLIRContext *context = nullptr,
                 llvm::StringRef includeDir = {},
                 std::string *messages = nullptr);
 
-/// What breaks (F6) in what was printed, or nothing.
+/// Returns the violation of (F6) in the printed text, or nothing.
 std::string wordingMistake(llvm::StringRef printed);
 
 } // namespace fovea::fuzz

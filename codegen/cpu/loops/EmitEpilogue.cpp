@@ -15,8 +15,8 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using runtime::Program;
 
-/// What a thread has of a product: some rows of sums, and where the rows of
-/// its left side lie.
+/// A thread's workspace for a product: some rows of sums, and the addresses of
+/// its left side's rows.
 struct fovea::codegen::RowsOfProduct {
   const Epilogue::Product *product;
   RowsProduct rows;
@@ -93,7 +93,8 @@ void ProgramEmitter::emitPiece(KernelBuilder &kernel, Value frame,
       kernel.loop(begin, end, one, [&](Value row) {
         Value entry =
             kernel.at(kernel.i64(), room.list, kernel.sub(row, begin));
-        // An example that has ended has no row; the first one is there.
+        // An example that has ended has no row; use the first one, which
+        // exists.
         kernel.store(zero, entry);
         forRow(kernel, op, frame, row, [&](const Place &place) {
           kernel.store(rowOfLeft(kernel, place, product, zero), entry);
@@ -125,7 +126,7 @@ void ProgramEmitter::emitPiece(KernelBuilder &kernel, Value frame,
           .emitRange(place, piece.first, piece.last);
     }
   };
-  // Blocks of whole tiles and of about the same height.
+  // Blocks of whole tiles and of about equal height.
   int64_t tallest = MachineAttr::of(epilogue.kernel).getColumnRows();
   Value ofTile = kernel.number(tile.rows);
   Value all = kernel.max(kernel.sub(piece.lastRow, piece.firstRow), one);

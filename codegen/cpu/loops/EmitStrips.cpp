@@ -1,9 +1,9 @@
 //===- EmitStrips.cpp - equations computed a strip of rows at a time ------===//
 //
-// A work unit is an example at one place of the indices outside of the rows.
-// It packs the right sides of the products that do not depend on the row, and
-// then computes all equations for one strip of rows after the other. Where no
-// equation adds up over the rows, a long example is several units.
+// A work unit is an example at one place of the outer indices. It packs the
+// right sides of the products that do not depend on the row, and then computes
+// all equations strip by strip. If no equation sums over the rows, a long
+// example is split into several units.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,12 +17,12 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using runtime::Program;
 
-/// The strips of a unit. Right sides are packed once for as many.
+/// The strips of a unit, for which right sides are packed once.
 static constexpr int64_t unitStrips = 8;
-/// Terms that are multiplied at a time; fewer where whole pieces are zero.
+/// Terms multiplied at a time; fewer if whole pieces are zero.
 static constexpr int64_t deepest = 512, deepestInBand = 128;
 
-/// Of a product with weights, a thread computes so many rows at least: fewer
+/// The minimum number of rows per thread for a product with weights: fewer
 /// would read the weights too often.
 static constexpr int64_t rowsAtOnce = 48;
 
@@ -36,7 +36,7 @@ public:
                unsigned lanes)
       : StripFrame(b, storage, group, real), tile(tile), lanes(lanes) {}
 
-  /// Work unit `unit`, of which each place outside has `parts`.
+  /// Work unit `unit`, of which each outer place has `parts`.
   void emit(const Place &at, Value unit, Value parts);
   /// The same after a product with weights, for the rows of all examples.
   void emitBatch(const Place &place, Value first, Value last);
@@ -86,7 +86,7 @@ void StripEmitter::findRooms() {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// The right side in pieces of terms, each as @fovea_pack gives it.
+/// The right side in pieces of terms, each in the format of @fovea_pack.
 void StripEmitter::pack(const StripMember &member) {
   const ExampleProduct &product = *member.product;
   Operands all = operandsOf(member, b.number(0));
@@ -103,7 +103,7 @@ void StripEmitter::pack(const StripMember &member) {
   });
 }
 
-/// Zeros where C is outside of its band.
+/// Writes zeros where C is outside of its band.
 void StripEmitter::clearOutside(const StripMember &member, Value first,
                                 Value count) {
   const ExampleProduct &product = *member.product;
@@ -129,7 +129,7 @@ void StripEmitter::multiplyRows(const StripMember &member, Value first,
   Value width = b.number(tile.columns());
   Value panels = b.divUp(all.n, width);
   Value last = b.sub(b.add(first, count), one);
-  // Panels and pieces of terms that these rows touch.
+  // The panels and pieces of terms that these rows use.
   auto range = [&](const Band &band, Value size, Value unit) {
     auto [from, to] = inBand(band, size, first, last);
     return std::pair(b.mul(b.div(from, unit), unit), to);
@@ -162,7 +162,7 @@ void StripEmitter::sumRows(const StripMember &member, Value first,
   b.call(packName(real),
          {all.b.base, all.b.along[product.k], all.b.along[product.n], count,
           all.n, room, zero, panels});
-  // Rows of C that these terms touch.
+  // The rows of C that these terms affect.
   Value last = b.sub(b.add(first, count), one);
   auto [from, to] = inBand(product.terms.turned(), all.m, first, last);
   b.call(gemmName(real),
@@ -173,7 +173,7 @@ void StripEmitter::sumRows(const StripMember &member, Value first,
           b.truth(true)});
 }
 
-/// What sums over the rows begins with.
+/// The initial values of sums over the rows.
 void StripEmitter::clear(const StripMember &member) {
   const ExampleProduct &product = *member.product;
   Operands all = operandsOf(member, b.number(0));
@@ -236,7 +236,7 @@ void StripEmitter::emitRows(Value first, Value last) {
   });
 }
 
-/// How many rows the examples before this one have.
+/// The number of rows of the examples before this one.
 static Value rowsBefore(KernelBuilder &b, const StorageMap &storage,
                         Value frame, Attribute extent, Value example) {
   if (auto number = dyn_cast<IntegerAttr>(extent))
@@ -276,7 +276,7 @@ void StripEmitter::emitBatch(const Place &at, Value first, Value last) {
   findRooms();
   Value zero = b.number(0), one = b.number(1);
   Value batch = b.slot(place.frame, Program::batchSlot);
-  // Strips of whole tiles and of about the same height.
+  // Strips of whole tiles and of about equal height.
   Value all = b.sub(last, first), ofTile = b.number(tile.rows);
   Value tallest = b.number(stripRows / tile.rows * tile.rows);
   Value height = b.divUp(all, b.divUp(all, tallest));

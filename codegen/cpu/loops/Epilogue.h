@@ -1,8 +1,8 @@
 //===- Epilogue.h - kernels that compute column by column -----------------===//
 //
-// What the emitter has to know of a kernel in columns (`attn-form-epilogues`
-// makes it). A product of several parts is packed so that the columns of all
-// parts that belong to one place stand together.
+// The emitter's view of a kernel in columns (`attn-form-epilogues` makes it). A
+// product of several parts is packed so that the columns of all parts of one
+// place are adjacent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,12 +21,12 @@ struct Epilogue {
     int64_t parts = 1;
   };
   llvm::SmallVector<Product> products;
-  /// Equations of `width` places each. They read a product, and what others of
-  /// them give, at their own place only.
+  /// Equations of `width` places each. They read a product, and results of each
+  /// other, only at their own place.
   llvm::SmallVector<attn::ComputeOp> members;
   int64_t width = 0; // a multiple of a vector
 
-  /// How many places are computed at once at least: their columns are whole
+  /// The minimum number of places computed at once: their columns are whole
   /// panels of every product.
   int64_t placesAtOnce(const GemmTile &tile) const;
 };

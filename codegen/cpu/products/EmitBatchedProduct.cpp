@@ -1,9 +1,9 @@
 //===- EmitBatchedProduct.cpp - a matrix product per example --------------===//
 //
-// A work unit is an example at one place of the shared indices that are
-// numbers; shared lengths are loops inside it. In a loop it is an example that
-// still runs. B is packed where it is used, by the function of the module that
-// multiplies.
+// A work unit is an example at one place of the constant shared
+// indices; shared lengths are loops inside it. In a loop it is a
+// running example. The module's product function packs B where it is
+// used.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- EmitGathered.cpp - a product whose columns are gathered -----------===//
 //
-// The product of a sum over the examples, the runs of whose left side lie where
-// a list says (codegen/program/RunLists.cpp).
+// The product of a sum over the examples with a gathered left side: a list has
+// the addresses of its runs (codegen/program/RunLists.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,10 +12,10 @@ using namespace fovea;
 using namespace fovea::attn;
 using namespace fovea::codegen;
 
-/// Rows of a unit of a product whose columns are gathered.
+/// Rows per unit of a product with gathered columns.
 static constexpr int64_t gatheredRows = 24;
 
-/// Each range of units reads all of both sides: there is one for each thread.
+/// Each range of units reads all of both sides: there is one per thread.
 Value ProgramEmitter::unitsOfThread(int64_t units) {
   Value pool = main.pointerSlot(frame, runtime::Program::poolSlot);
   Type number = main.getI32Type();

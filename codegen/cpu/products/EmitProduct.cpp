@@ -1,8 +1,8 @@
 //===- EmitProduct.cpp - matrix products of a program ---------------------===//
 //
-// Calls the GEMM of the module for the equations that are products. Weights
-// are packed once per run, ahead of every loop; the work units are tiles of
-// rows where there are many, otherwise panels of columns, for half of the rows.
+// Calls the module's GEMM for equations that are products. Weights are packed
+// once per run, before every loop. The work units are tiles of rows if there
+// are many, otherwise panels of columns, for half of the rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +15,14 @@ using namespace fovea::codegen;
 using arith::CmpIPredicate;
 using runtime::Program;
 
-/// So many rows are computed at once at least, in tiles of the GEMM. With fewer
-/// than twice as many, units are columns.
+/// The minimum number of rows computed at once, in tiles of the GEMM. With
+/// fewer than twice as many, units are columns.
 static constexpr int64_t rowsAtOnce = 96;
-/// From so many rows on, a unit of columns is cut into two halves of the rows:
-/// 11 panels are otherwise 6 and 5 for two threads.
+/// From so many rows on, a unit of columns is split into two halves of the
+/// rows: otherwise two threads would get 6 and 5 of 11 panels.
 static constexpr int64_t leastHalved = 16;
 
-/// A packed right side of more elements is written past the caches.
+/// A larger packed right side is written past the caches.
 static constexpr int64_t mostNear = int64_t(1) << 17;
 
 void ProgramEmitter::emitPacking(Operation &op, bool ofParameters) {
@@ -40,7 +40,7 @@ void ProgramEmitter::emitPack(ComputeOp op, RowsProduct product) {
   const Storage &right = storage.of(product.right.getArray());
   int room = storage.packedOf(op)->slot;
   Value terms = termsOf(product);
-  // The number of terms travels in the frame, as an argument of the kernel.
+  // The number of terms is passed in the frame, as an argument of the kernel.
   int termsSlot = storage.description().numSlots++;
   main.setSlot(frame, termsSlot, terms);
   Operation *top = op;
@@ -99,8 +99,8 @@ void ProgramEmitter::forPieces(KernelBuilder &b, Value first, Value last,
     return b.select(b.equal(number, zero), before,
                     b.select(b.equal(number, one), whole, after));
   };
-  // Before whole units comes the second half of the rows of one, after them
-  // the first half of one; either may be empty.
+  // Before whole units comes the second half of the rows of one, after them the
+  // first half of one; either may be empty.
   Value firstCut = b.div(first, parts), lastCut = b.div(last, parts);
   b.loop(zero, b.number(3), one, [&](Value number) {
     Value isWhole = b.equal(number, one);

@@ -1,9 +1,9 @@
 //===- Gather.cpp - matrix products whose columns are gathered ------------===//
 //
 // The gradient of a convolution's weights has a term for each place of the
-// result. A column of A consists of runs of an image, which a list names: each
-// run is some rows of C, and is read where it lies. B is packed where it is
-// used, in pieces that stay in the second-level cache.
+// result. A column of A consists of runs of an image, listed by address: each
+// run is some rows of C, and is read in place. B is packed where it is used, in
+// pieces that fit into the second-level cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,10 +14,10 @@ using namespace fovea::codegen;
 
 using Values = KernelBuilder::Values;
 
-/// What is packed of B at a time: panels, and terms.
+/// The panels and terms of B that are packed at a time.
 static constexpr int64_t mostPanels = 4, depth = 512;
 /// Elements of a run that are computed at a time.
-static constexpr int64_t rowsAtOnce = 512;
+static constexpr int64_t gatheredAtOnce = 512;
 
 std::string fovea::codegen::gemmColumnsName(Type element) {
   return nameFor("fovea_gemm_columns", element);
@@ -54,7 +54,7 @@ struct Columns {
 /// The rows first..last-1, run by run.
 void Columns::forRuns(
     llvm::function_ref<void(Value run, Value from, Value to)> body) {
-  Value most = b.number(rowsAtOnce);
+  Value most = b.number(gatheredAtOnce);
   b.loop(b.div(first, run), b.divUp(last, run), b.number(1), [&](Value index) {
     Value begin = b.mul(index, run), zero = b.number(0);
     Value from = b.max(b.sub(first, begin), zero);
@@ -72,7 +72,7 @@ void Columns::multiply() {
   Value packed = b.scratch(element, depth * mostPanels * tile.columns());
   Value columns = b.scratch(number, depth);
   Value none = zerosOfRun(b, VectorType::get(tile.lanes, element), run,
-                          rowsAtOnce + tile.rows);
+                          gatheredAtOnce + tile.rows);
   Value together = b.mul(b.number(mostPanels), width);
   b.loop(zero, n, together, [&](Value column) {
     Value count = b.min(together, b.sub(n, column));
@@ -83,7 +83,7 @@ void Columns::multiply() {
       b.call(packName(element), {address(address(right, term, rs), column, cs),
                                  rs, cs, terms, count, packed, zero, panels});
       forRuns([&](Value index, Value from, Value to) {
-        // Terms beyond the edge of an image are left out at both ends.
+        // Terms beyond the edge of an image are omitted at both ends.
         Values ends =
             b.loop(zero, terms, one, {terms, zero},
                    [&](Value each, ValueRange soFar) -> Values {

@@ -1,14 +1,14 @@
 //===- Gemm.cpp - matrix products of any size -----------------------------===//
 //
-// Cuts a product into blocks that fit the caches and calls micro-kernels on
-// their tiles. Where a block ends is visible in no result: sums go through C
-// between blocks of k, and a store and a load are exact.
+// Cuts a product into cache-sized blocks and calls micro-kernels on their
+// tiles. Block boundaries change no result: sums go through C between blocks of
+// k, and a store and a load are exact.
 //
-// The loops, from outside: blocks of k, blocks of rows (its part of A is copied
+// The loops, from outside: blocks of k, blocks of rows (the part of A is copied
 // and stays in the second-level cache, with the panel's part of B), panels,
-// tiles of rows. While a panel is multiplied the next one is prefetched into
-// the second-level cache, and the rows of A that are copied next: a core reads
-// them too late by itself.
+// tiles of rows. While a panel is multiplied, the next one and the rows of A to
+// be copied next are prefetched into the second-level cache: the hardware would
+// read them too late.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,12 +22,12 @@ using Values = KernelBuilder::Values;
 
 /// Terms of one block. A panel's part of it takes 96 KB.
 static constexpr int64_t blockDepth = stagedStride - 16;
-/// The same of rows that consist of runs: nothing of A is copied.
+/// The same for rows that consist of runs: nothing of A is copied.
 static constexpr int64_t runsDepth = 768;
-/// So many elements of B stay in the second-level cache.
-static constexpr int64_t mostNear = int64_t(1) << 18;
-/// Products of so few rows read B once per row at most; several panels at a
-/// time then give enough independent chains.
+/// This many elements of B stay in the second-level cache.
+static constexpr int64_t mostNearPanels = int64_t(1) << 18;
+/// Products of this few rows read B once per row at most; several panels at a
+/// time then provide enough independent chains.
 static constexpr int64_t thinRows = 3;
 /// Rows of one block: 200 KB of A in f32, and enough tiles to prefetch a whole
 /// panel meanwhile.
@@ -75,7 +75,7 @@ namespace {
 
 constexpr int64_t lineBytes = 64;
 
-/// What all functions of one element type share.
+/// Shared by all functions of one element type.
 struct Emitter {
   KernelBuilder &b;
   Type element;
@@ -86,13 +86,13 @@ struct Emitter {
       : b(b), element(element), vector(VectorType::get(tile.lanes, element)),
         tile(tile) {}
 
-  /// Panels side by side for so few rows: eight chains at least, and no more
-  /// than fit into the registers that the target has.
+  /// Adjacent panels for this few rows: at least eight chains, and at most as
+  /// many as fit into the target's registers.
   int64_t thinPanels(int64_t rows) const {
     return rows == 1 ? 4 : rows == 2 ? 2 : 1;
   }
   /// The height of tiles of the last panel, which has fewer vectors: as many
-  /// chains as elsewhere, as far as there are registers for them.
+  /// chains as elsewhere, as far as registers allow.
   int64_t lastRows(int64_t vectors) const {
     int64_t rows = tile.rows * tile.vectors / vectors;
     return std::min<int64_t>(rows, tile.rows * 3 / 2);
@@ -119,7 +119,7 @@ struct Emitter {
   Value depthOf(Value terms, Value run, int64_t limit);
 };
 
-/// The arguments of a block, in their order, after those that say where A is.
+/// The arguments of a block, in order, after the address of A.
 enum BlockArgument {
   Bp,
   PanelSize,
@@ -176,7 +176,7 @@ void Emitter::emitStage() {
           });
         };
         // The columns of A are rows of memory. Squares at the edges are
-        // computed whole: what they write beyond the block is never read.
+        // computed whole: elements beyond the block are never read.
         auto transpose = [&] {
           b.loop(zero, k, lanes, [&](Value j) {
             b.loop(zero, m, lanes, [&](Value i) {
@@ -184,7 +184,7 @@ void Emitter::emitStage() {
               Values square;
               for (int64_t lane = 0; lane < tile.lanes; ++lane) {
                 Value column = b.add(j, b.number(lane));
-                // A column beyond k is read again from the last one.
+                // A column beyond k repeats the last one.
                 column = b.min(column, b.sub(k, one));
                 square.push_back(b.load(
                     vector, b.at(element, address(a, column, acs), i), mask));
@@ -212,7 +212,8 @@ void Emitter::emitStage() {
       });
 }
 
-/// The same of rows that lie where a list says. Arguments: a, list, m, k, out.
+/// The same for rows whose addresses are in a list. Arguments: a, list, m, k,
+/// out.
 void Emitter::emitStageRows() {
   Type number = b.i64(), pointer = b.pointer();
   Type arguments[] = {pointer, pointer, number, number, pointer};
@@ -227,23 +228,23 @@ void Emitter::emitStageRows() {
              });
 }
 
-/// What a tile prefetches into the second-level cache, a line per turn: the
-/// first tiles of a panel the next panel, all others what the next block will
-/// stage of A.
+/// The lines that a tile prefetches into the second-level cache, one per turn:
+/// the first tiles of a panel prefetch the next panel, the others the part of A
+/// that the next block stages.
 Emitter::Ahead Emitter::ahead(ValueRange args, Value row, Value panel) {
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
   Value zero = b.number(0), one = b.number(1), line = b.number(lineBytes);
   Value elements = b.number(lineBytes / bytes);
   Value turns = b.max(b.div(args[K], b.number(termsPerTurn)), one);
   Value number = b.div(row, b.number(tile.rows));
-  // A panel has as many lines as so many tiles have turns.
+  // A panel has as many lines as this many tiles have turns.
   Value ofPanel = b.number(termsPerTurn * tile.columns() * bytes / lineBytes);
   Value nextPanel =
       b.at(element, address(args[Bp], b.add(panel, one), args[PanelSize]),
            b.mul(b.mul(number, turns), elements));
 
-  // The other tiles, from the first panel on. Where they suffice, those of the
-  // last panels: what comes much too early is gone again.
+  // The other tiles, from the first panel on. If the last panels have enough
+  // tiles, those: lines prefetched too early are evicted again.
   Value others =
       b.max(b.sub(b.div(args[M], b.number(tile.rows)), ofPanel), zero);
   Value all = b.mul(b.sub(args[Last], args[First]), others);
@@ -269,7 +270,7 @@ Emitter::Ahead Emitter::ahead(ValueRange args, Value row, Value panel) {
           .step = b.select(isOfPanel, line, step)};
 }
 
-/// What says where the rows of A from `row` on are.
+/// The addresses of the rows of A from `row` on.
 Values Emitter::leftAt(LeftSide left, ValueRange args, Value row) {
   Values result = llvm::to_vector(args);
   if (left == LeftSide::runs)
@@ -282,15 +283,15 @@ Values Emitter::leftAt(LeftSide left, ValueRange args, Value row) {
 }
 
 /// One block of rows and of k times panels: tiles of the full height, then one
-/// or two of nearly equal height. The vector that is all of the last panel is
-/// computed with the panel before it.
+/// or two of nearly equal height. A last panel of one vector is computed with
+/// the panel before it.
 void Emitter::emitBlock(LeftSide left) {
   Type number = b.i64(), pointer = b.pointer();
   SmallVector<Type> arguments = leftArguments(b, left);
   size_t numLeft = arguments.size();
   arguments.append({pointer, number, pointer, number, number, number, number,
                     number, number, b.getI1Type()});
-  // Of few rows nothing is staged.
+  // Nothing is staged for few rows.
   bool isStaged = left == LeftSide::staged;
   if (isStaged)
     arguments.append({pointer, number, number});
@@ -306,7 +307,7 @@ void Emitter::emitBlock(LeftSide left) {
           b, element, tile, {rows, thinPanels(rows) * tile.vectors, thin});
   }
   auto heightOf = [&](int64_t vectors) {
-    // There is a pointer for each row of runs.
+    // There is a pointer per row of runs.
     return left == LeftSide::runs ? std::min(lastRows(vectors), tile.rows)
                                   : lastRows(vectors);
   };
@@ -333,7 +334,7 @@ void Emitter::emitBlock(LeftSide left) {
           values.append({address(args[Bp], panel, args[PanelSize]),
                          args[PanelSize], c, args[Ldc], args[K],
                          b.sub(args[N], column), args[Accumulate]});
-          // What is not copied is left to the processor.
+          // The hardware prefetches what is not copied.
           if (isStaged) {
             Ahead next = ahead(args, row, panel);
             values.append({next.from, next.step});
@@ -410,7 +411,7 @@ void Emitter::emitBlock(LeftSide left) {
       });
 }
 
-/// Blocks have about the same height, which is one of whole tiles.
+/// Blocks have about equal height, a multiple of whole tiles.
 Value Emitter::heightOfBlocks(Value m) {
   Value all = b.max(m, b.number(1));
   Value height = b.divUp(all, b.divUp(all, b.number(blockRows)));
@@ -454,8 +455,8 @@ void Emitter::emitGemm(bool isListed) {
           b.loop(zero, m, height, [&](Value row) {
             Value count = b.min(height, b.sub(m, row));
             Value from = address(address(a, term, acs), row, ars);
-            // What is staged next: rows below, or the first ones of the next
-            // terms. Those of a list lie anywhere; the panels are there.
+            // The next part to stage: rows below, or the first ones of the next
+            // terms. Rows of a list are anywhere; the panels are in place.
             Value after = panels;
             if (!isListed)
               after = b.select(b.less(b.add(row, count), m),
@@ -500,47 +501,48 @@ void Emitter::emitGemmRuns() {
   Type arguments[] = {pointer, pointer, number,       number, pointer,
                       pointer, number,  number,       number, number,
                       number,  number,  b.getI1Type()};
-  b.function(
-      gemmRunsName(element), arguments, /*isPrivate=*/false,
-      [&](ValueRange args) {
-        Value a = args[0], list = args[1], runs = args[2], run = args[3];
-        Value bp = args[4], c = args[5], ldc = args[6];
-        Value m = args[7], n = args[8], k = args[9];
-        Value first = args[10], last = args[11], accumulate = args[12];
-        Value zero = b.number(0), one = b.number(1);
-        run = b.max(run, one);
-        Value none = zerosOfRun(b, vector, run, runsDepth);
-        // k = 0 still makes one turn, which writes zeros.
-        Value terms = b.max(k, one);
-        Value panelSize = b.mul(k, b.number(tile.columns()));
-        Value depth = depthOf(terms, run, runsDepth);
-        auto multiply = [&](Value term, Value row, Value height) {
-          Value panels =
-              b.at(element, bp, b.mul(term, b.number(tile.columns())));
-          b.call(gemmBlockName(LeftSide::runs, element),
-                 {a, b.at(number, list, b.mul(row, runs)), runs, run, term,
-                  none, panels, panelSize, address(c, row, ldc), ldc,
-                  b.min(height, b.sub(m, row)), b.min(depth, b.sub(k, term)), n,
-                  first, last, b.either(accumulate, b.less(zero, term))});
-        };
-        // While all of B stays in the second-level cache, a block of A
-        // comes to the first, and its rows of C stay near.
-        auto byRows = [&] {
-          Value height = b.number(3 * tile.rows);
-          b.loop(zero, m, height, [&](Value row) {
-            b.loop(zero, terms, depth,
-                   [&](Value term) { multiply(term, row, height); });
-          });
-        };
-        auto byTerms = [&] {
-          Value height = heightOfBlocks(m);
-          b.loop(zero, terms, depth, [&](Value term) {
-            b.loop(zero, m, height,
-                   [&](Value row) { multiply(term, row, height); });
-          });
-        };
-        b.branch(b.less(b.mul(n, terms), b.number(mostNear)), byRows, byTerms);
-      });
+  b.function(gemmRunsName(element), arguments, /*isPrivate=*/false,
+             [&](ValueRange args) {
+               Value a = args[0], list = args[1], runs = args[2], run = args[3];
+               Value bp = args[4], c = args[5], ldc = args[6];
+               Value m = args[7], n = args[8], k = args[9];
+               Value first = args[10], last = args[11], accumulate = args[12];
+               Value zero = b.number(0), one = b.number(1);
+               run = b.max(run, one);
+               Value none = zerosOfRun(b, vector, run, runsDepth);
+               // k = 0 still makes one turn, which writes zeros.
+               Value terms = b.max(k, one);
+               Value panelSize = b.mul(k, b.number(tile.columns()));
+               Value depth = depthOf(terms, run, runsDepth);
+               auto multiply = [&](Value term, Value row, Value height) {
+                 Value panels =
+                     b.at(element, bp, b.mul(term, b.number(tile.columns())));
+                 b.call(gemmBlockName(LeftSide::runs, element),
+                        {a, b.at(number, list, b.mul(row, runs)), runs, run,
+                         term, none, panels, panelSize, address(c, row, ldc),
+                         ldc, b.min(height, b.sub(m, row)),
+                         b.min(depth, b.sub(k, term)), n, first, last,
+                         b.either(accumulate, b.less(zero, term))});
+               };
+               // While all of B stays in the second-level cache, a block of A
+               // enters the first, and its rows of C stay near.
+               auto byRows = [&] {
+                 Value height = b.number(3 * tile.rows);
+                 b.loop(zero, m, height, [&](Value row) {
+                   b.loop(zero, terms, depth,
+                          [&](Value term) { multiply(term, row, height); });
+                 });
+               };
+               auto byTerms = [&] {
+                 Value height = heightOfBlocks(m);
+                 b.loop(zero, terms, depth, [&](Value term) {
+                   b.loop(zero, m, height,
+                          [&](Value row) { multiply(term, row, height); });
+                 });
+               };
+               b.branch(b.less(b.mul(n, terms), b.number(mostNearPanels)),
+                        byRows, byTerms);
+             });
 }
 
 void fovea::codegen::emitGemm(ModuleOp module, Type element,

@@ -1,17 +1,17 @@
 //===- Gemm.h - matrix products of any size -------------------*- C++ -*-===//
 //
-// Functions of a kernel module for C (+)= A * B, written once per element type
-// and target: all sizes and strides are arguments. B is packed beforehand, by
-// a function of the same module: weights once, not at every use.
+// Functions of a kernel module for C (+)= A * B, emitted once per element type
+// and target: all sizes and strides are arguments. A function of the same
+// module packs B beforehand: weights once, not at every use.
 //
 // Every element of C is one chain of fused multiply-adds in ascending k,
 //
 //     c = accumulate ? C[m, n] : +0;  for k = 0, 1, ..: c = fma(A[m, k], B[k,
 //     n], c)
 //
-// whatever m, n, the tile that the element lies in, the tails, and the way in
-// which callers split rows and panels among threads. A row computed alone has
-// the bits of the same row in any batch.
+// whatever m, n, the element's tile, the tails, and the split of rows and
+// panels among threads. A row computed alone has the bits of the same row in
+// any batch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@
 
 namespace fovea::codegen {
 
-/// The part of C that lives in registers.
+/// The part of C in registers.
 struct GemmTile {
   int64_t rows;    // of A and C
   int64_t lanes;   // elements of one vector
@@ -34,25 +34,25 @@ struct GemmTile {
 
   /// The width of a panel of packed B.
   int64_t columns() const { return lanes * vectors; }
-  /// How many panels hold n columns; the last one may be ragged.
+  /// The number of panels for n columns; the last one may be ragged.
   int64_t panels(int64_t n) const { return (n + columns() - 1) / columns(); }
-  /// How many elements B[k, n] takes when packed.
+  /// The number of elements of B[k, n] in packed form.
   int64_t packedSize(int64_t k, int64_t n) const {
     return panels(n) * columns() * k;
   }
 };
 
-/// 8 rows of three vectors where 32 registers hold vectors (8 x 48 in f32 with
+/// 8 rows of three vectors with 32 vector registers (8 x 48 in f32 with
 /// AVX-512, 8 x 12 with NEON), otherwise 6 rows of two (6 x 16 with AVX2).
 GemmTile gemmTile(mlir::Type element, const Target &target);
 
-/// Whether `emitGemm` takes an element type: f32 and f64.
+/// Returns whether `emitGemm` supports an element type: f32 and f64.
 bool isGemmElement(mlir::Type element);
 
 /// Adds the functions below for one element type, `<t>` being f32 or f64, and
-/// the private ones that they call. Adds nothing the second time. Pointers are
-/// to elements and need the alignment of one element; strides count elements;
-/// no function allocates. All numbers are i64 unless said otherwise.
+/// their private helpers. A second call adds nothing. Pointers are to elements
+/// and need the alignment of one element; strides count elements; no function
+/// allocates. All numbers are i64 unless stated otherwise.
 ///
 /// - `@fovea_pack_<t>(%b: ptr, %rs, %cs, %k, %n, %out: ptr, %first, %last)`
 ///   packs the panels first..last-1 of B[k, n], found at b + k*rs + n*cs, into
@@ -87,7 +87,7 @@ bool isGemmElement(mlir::Type element);
 ///   becomes zero. `unbounded` is no bound. It uses 400 KB of the stack more.
 void emitGemm(mlir::ModuleOp module, mlir::Type element, const Target &target);
 
-/// Adds those of A that is gathered, as `emitGemm` does, which is called first.
+/// Adds the functions for a gathered A; call `emitGemm` first.
 ///
 /// - `@fovea_gemm_runs_<t>(%a: ptr, %list: ptr, %runs, %run, %bp, %c, %ldc,
 ///   %m, %n, %k, %first, %last, %accumulate)` gathers A: the terms of a row are

@@ -2,7 +2,7 @@
 //
 // The innermost loop of every matrix product: for each k, load a row of the
 // packed panels, and for each row of A broadcast one element and multiply-add.
-// With 12 rows of two vectors 24 accumulators, two vectors of B and one of A
+// With 12 rows of two vectors, 24 accumulators, two vectors of B and one of A
 // fill 27 of 32 registers, and 24 independent chains hide the latency.
 //
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,7 @@ using Values = KernelBuilder::Values;
 
 namespace {
 
-/// The arguments and the shape of the kernel that is being built.
+/// The arguments and the shape of the kernel under construction.
 struct Kernel {
   KernelBuilder &b;
   Type element;
@@ -88,14 +88,14 @@ Values Kernel::masks() {
   return masks;
 }
 
-/// C is needed when the sums are complete; by then it is near.
+/// C is needed when the sums are complete; prefetch it now.
 void Kernel::prefetchC() {
   for (int64_t row = 0; row < shape.rows; ++row)
     for (int64_t v = 0; v < shape.vectors; ++v)
       b.prefetch(addressInC(row, v), /*forWriting=*/true);
 }
 
-/// Where the element of `row` lies, `term` terms past the pointers.
+/// The address of the element of `row`, `term` terms past the pointers.
 Value Kernel::addressInA(ValueRange pointers, int64_t row, int64_t term) {
   switch (shape.left) {
   case LeftSide::strided:
@@ -136,11 +136,11 @@ void Kernel::multiplyTerm(MutableArrayRef<Value> sums, ValueRange pointersToA,
 }
 
 /// A loop over terms, so many per turn. Its state is the sums, a pointer per
-/// panel, the one to prefetch from if there is one, and then the pointers into
-/// A, which are returned with it.
+/// panel, an optional prefetch pointer, and the pointers into A, which it
+/// returns too.
 ///
-/// Address arithmetic takes turns on the ports that multiply. With constant
-/// strides and several terms per turn there is next to none.
+/// Address arithmetic competes for the multiplication ports. With constant
+/// strides and several terms per turn there is almost none.
 Values Kernel::multiplyTerms(Values state, ValueRange inA, Value from, Value to,
                              int64_t terms) {
   size_t numA = inA.size();
@@ -186,10 +186,10 @@ Values Kernel::multiplyAll(Values state, ValueRange inA, Value count) {
   return state;
 }
 
-/// Run by run: within one, terms are consecutive in each row. One that is
-/// nowhere for all rows, beyond the edge of an image, is left out. Those that
-/// continue the one before in all rows, as along a window that is inside of the
-/// image, are one longer run: a new one costs as much as five terms.
+/// Run by run: within a run, terms are consecutive in each row. A run that is
+/// nowhere for all rows, beyond the edge of an image, is skipped. Runs that
+/// continue the previous one in all rows, as along a window inside the image,
+/// are merged into one: a new run costs as much as five terms.
 Values Kernel::multiplyRuns(Values state) {
   Value source = left[0], list = left[1], runs = left[2], run = left[3];
   Value term = left[4], none = left[5], one = b.number(1);
@@ -273,7 +273,7 @@ Values Kernel::multiply(Values state) {
   if (shape.left == LeftSide::runs) {
     state = multiplyRuns(std::move(state));
   } else {
-    // One pointer where rows are a constant apart, else one per row.
+    // One pointer if rows have a constant distance, else one per row.
     for (int64_t row = 0; row < (isStrided() ? shape.rows : 1); ++row)
       inA.push_back(isStrided()
                         ? b.at(element, left[0], b.mul(left[1], b.number(row)))

@@ -1,7 +1,7 @@
 //===- MicroKernel.h - one tile of C in registers -------------*- C++ -*-===//
 //
-// Private functions of a kernel module that Gemm.cpp and Pack.cpp build; users
-// see Gemm.h.
+// Private functions of a kernel module that Gemm.cpp and Pack.cpp emit; the
+// interface is Gemm.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 
 namespace fovea::codegen {
 
-/// Where a micro-kernel finds A.
+/// The addressing of A in a micro-kernel.
 enum class LeftSide {
   strided, // A[i, k] at a + i*ars + k*acs
   staged,  // the same, where ars is `stagedStride` and acs is 1
@@ -24,14 +24,14 @@ enum class LeftSide {
 /// The shape of one micro-kernel.
 struct KernelShape {
   int64_t rows;
-  /// Vectors that are computed of a row of C. They may belong to several
-  /// adjacent panels; the last one may have fewer of them than a whole panel.
+  /// The vectors computed per row of C. They may span several adjacent panels;
+  /// the last panel may contribute fewer than all of its vectors.
   int64_t vectors;
   LeftSide left;
 };
 
-/// Between rows of staged A: an odd number of cache lines in f32, so that the
-/// rows of a tile lie in distinct sets.
+/// The row pitch of staged A: an odd number of cache lines in f32, so that the
+/// rows of a tile map to distinct sets.
 constexpr int64_t stagedStride = 512 + 16;
 
 /// Adds the function that computes `rows` rows of C, and returns its name. Its
@@ -54,16 +54,16 @@ constexpr int64_t stagedStride = 512 + 16;
 std::string emitMicroKernel(KernelBuilder &builder, mlir::Type element,
                             const GemmTile &tile, const KernelShape &shape);
 
-/// The arguments that say where A is.
+/// The arguments with the address of A.
 llvm::SmallVector<mlir::Type> leftArguments(KernelBuilder &builder,
                                             LeftSide left);
 
-/// How many terms one turn of a loop over staged A adds. It prefetches one
+/// The terms that one turn of a loop over staged A adds. It prefetches one
 /// cache line.
 constexpr int64_t termsPerTurn = 2;
 
-/// Transposes as many vectors as they have lanes: afterwards lane j of vector
-/// i is what lane i of vector j was.
+/// Transposes a square of vectors: afterwards lane j of vector i is the former
+/// lane i of vector j.
 void transposeSquare(KernelBuilder &builder,
                      llvm::MutableArrayRef<mlir::Value> square);
 
@@ -79,9 +79,10 @@ void emitPackParts(KernelBuilder &builder, mlir::Type element,
 void emitProduct(KernelBuilder &builder, mlir::Type element,
                  const GemmTile &tile);
 
-/// The name of the function that multiplies a block of rows and terms. Its
-/// arguments: where A is, as of a micro-kernel; bp, panelSize, c, ldc, m, k, n,
-/// first, last, accumulate; and of `staged` what is staged next: a, ars, acs.
+/// Returns the name of the function that multiplies a block of rows and terms.
+/// Its arguments: the address of A, as in a micro-kernel; bp, panelSize, c,
+/// ldc, m, k, n, first, last, accumulate; and for `staged` the next part to
+/// stage: a, ars, acs.
 std::string gemmBlockName(LeftSide left, mlir::Type element);
 
 /// `count` zeros, or all of `depth` where that are fewer: what a run is that is

@@ -1,9 +1,9 @@
 //===- Pack.cpp - B in the order in which it is multiplied ----------------===//
 //
-// A panel is `columns` columns wide and lies row after row, so that the
-// innermost loop of the product reads it without a gap. The two orientations
-// that occur, rows adjacent (x W) and columns adjacent (x W^T), have loops of
-// vectors; any other stride is copied element by element.
+// A panel is `columns` columns wide and stored row by row, so that the
+// innermost loop of the product reads it sequentially. The two usual
+// orientations, rows adjacent (x W) and columns adjacent (x W^T), have vector
+// loops; any other stride is copied element by element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ using namespace fovea::codegen;
 
 using Values = KernelBuilder::Values;
 
-/// Panels that are copied together, so that a row of B is read in one go.
+/// Panels that are copied together, so that a row of B is read at once.
 static constexpr int64_t panelsAtATime = 8;
 
 namespace {
@@ -139,8 +139,8 @@ void Packing::forPanels(llvm::function_ref<void()> body) {
   });
 }
 
-// Halves of ever larger blocks are exchanged: log2(lanes) rounds of one shuffle
-// per vector.
+// Exchanges halves of ever larger blocks: log2(lanes) rounds of one shuffle per
+// vector.
 void fovea::codegen::transposeSquare(KernelBuilder &b,
                                      MutableArrayRef<Value> square) {
   int64_t lanes = square.size();
@@ -150,7 +150,7 @@ void fovea::codegen::transposeSquare(KernelBuilder &b,
         continue;
       SmallVector<int64_t> low, high;
       for (int64_t lane = 0; lane < lanes; ++lane) {
-        // Lanes of the second operand are counted from `lanes` on.
+        // Lanes of the second operand are numbered from `lanes` on.
         low.push_back(lane & bit ? lanes + lane - bit : lane);
         high.push_back(lane & bit ? lanes + lane : lane + bit);
       }
@@ -160,9 +160,9 @@ void fovea::codegen::transposeSquare(KernelBuilder &b,
     }
 }
 
-/// rs = 1: columns of the panel are rows of memory. Squares of `lanes` rows
-/// and columns are transposed in registers; where fewer rows are left, by way
-/// of a scratch square.
+/// rs = 1: columns of the panel are rows of memory. Squares of `lanes` rows and
+/// columns are transposed in registers; fewer remaining rows go through a
+/// scratch square.
 void Packing::transpose() {
   int64_t lanes = tile.lanes;
   Value zero = b.number(0);
@@ -172,7 +172,7 @@ void Packing::transpose() {
       Values square;
       for (int64_t lane = 0; lane < lanes; ++lane) {
         Value index = b.number(v * lanes + lane);
-        // A column beyond n is never touched: its mask is empty.
+        // A column beyond n is never accessed: its mask is empty.
         Value count = b.select(b.less(index, left), rowsLeft, zero);
         Value address = b.at(
             element, b.at(element, source, b.mul(b.add(column, index), cs)), i);

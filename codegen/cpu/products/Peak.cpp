@@ -6,7 +6,8 @@
 using namespace mlir;
 using namespace fovea::codegen;
 
-/// As many chains as hide the latency of two units, and fit into registers.
+/// Enough chains to hide the latency of two units, and few enough for the
+/// registers.
 static constexpr int64_t chains = 12;
 
 int64_t fovea::codegen::peakFlops(Type element, const Target &target) {

@@ -1,6 +1,6 @@
 //===- Peak.h - what a thread could compute at most -------------*- C++ -*-===//
 //
-// The yardstick of measurements: multiply-adds that wait for nothing.
+// The peak-rate benchmark: multiply-adds that wait for nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ namespace fovea::codegen {
 /// `peakFlops` operations on the first vectors of `values`, 12 of them.
 void emitPeak(mlir::ModuleOp module, mlir::Type element, const Target &target);
 
-/// How many operations a turn is; a multiply-add is two.
+/// The operations per turn; a multiply-add counts as two.
 int64_t peakFlops(mlir::Type element, const Target &target);
 
 } // namespace fovea::codegen

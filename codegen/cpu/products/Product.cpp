@@ -1,8 +1,8 @@
 //===- Product.cpp - matrix products whose right side is used once --------===//
 //
-// C = A * B for a B that is packed where it is used, in pieces that stay in
-// the second-level cache, and that may be known to matter along a diagonal
-// only. The order of the terms of each element does not depend on the pieces.
+// C = A * B with a B that is packed where it is used, in pieces that fit into
+// the second-level cache, and that may be needed only along a diagonal. The
+// order of the terms of each element does not depend on the pieces.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace fovea::codegen;
 
-/// What is packed at a time: panels x terms, 393 KB.
+/// The size of a packed piece: panels x terms, 393 KB.
 static constexpr int64_t pieceSize = 4 * 512;
 /// Terms of one piece; fewer along a diagonal, where whole pieces are skipped.
 static constexpr int64_t deepest = 512, deepestInBand = 128;
@@ -23,7 +23,7 @@ std::string fovea::codegen::productName(Type element) {
 }
 
 namespace {
-/// The arguments, and what all pieces share.
+/// The arguments, and values shared by all pieces.
 struct Product {
   KernelBuilder &b;
   Type element;
@@ -74,7 +74,7 @@ void Product::multiply() {
           return b.both(b.atMost(from, b.add(lastRow, above)),
                         b.atMost(row, b.add(last, below)));
         };
-        // The first terms are what C begins with.
+        // The first terms initialise C.
         Value matters =
             b.both(touches(column, numColumns, nBelow, nAbove),
                    b.either(isFirst, touches(term, terms, kBelow, kAbove)));

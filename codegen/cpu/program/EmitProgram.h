@@ -8,8 +8,8 @@
 namespace fovea::codegen {
 
 /// Adds to `module` the function `@<entry>`, which runs `program` on a frame,
-/// and its kernels; describes in `description` what the frame holds. Runs after
-/// the phase `memory`.
+/// and its kernels; describes the frame in `description`. Runs after the phase
+/// `memory`.
 ///
 /// A kernel is `void(ptr frame, i64 first, i64 last)`: it does the work units
 /// `first` .. `last`-1, which do not depend on each other.

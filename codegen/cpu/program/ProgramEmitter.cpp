@@ -31,7 +31,9 @@ ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
                                const EmitOptions &options)
     : LaunchEmitter(program, module, options,
                     options.target.lanes(options.real)),
-      target(options.target), tile(gemmTile(real, target)) {}
+      target(options.target), tile(gemmTile(real, target)) {
+  marksSteps = options.marksSteps;
+}
 
 LogicalResult ProgramEmitter::emit() {
   emitGemm(module, real, target);
@@ -44,6 +46,8 @@ LogicalResult ProgramEmitter::emit() {
         .setPrivate();
   };
   declare(parallelName, {pointer, pointer, pointer, number, number}, {});
+  if (marksSteps)
+    declare(stepName, {pointer, number}, {});
   program.walk([&](Operation *op) {
     if (op->hasAttr(roomsName))
       declare(threadName, {}, number);
@@ -60,7 +64,7 @@ LogicalResult ProgramEmitter::emit() {
   return emitProgram();
 }
 
-/// Packs the parameters, which stay as they are from run to run.
+/// Packs the parameters, which persist from run to run.
 void ProgramEmitter::emitPrepare() {
   Program &description = storage.description();
   bool packs =

@@ -1,7 +1,7 @@
 //===- ProgramEmitter.h - the kernels of a CPU and their launches ---------===//
 //
-// Private to the emitter. What the threads of a pool do with work units, and
-// matrix products by packed panels.
+// Private to the emitter. The work of pool threads on work units, and matrix
+// products on packed panels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ namespace fovea::codegen {
 
 struct RowsOfProduct;
 
-/// Where the part of this thread begins.
+/// The start of this thread's part.
 mlir::Value threadMemory(KernelBuilder &kernel, mlir::Type real,
                          mlir::Value frame, attn::ThreadMemory memory);
 
@@ -40,18 +40,18 @@ private:
 
   void emitPrepare();
   void emitPack(attn::ComputeOp op, attn::RowsProduct product);
-  /// Rows of a product and units of its columns, as panels: what a kernel
-  /// computes.
+  /// Rows of a product and units of its columns, as panels: the work of a
+  /// kernel.
   struct Piece {
     mlir::Value firstRow, lastRow, first, last;
   };
-  /// The work units of a product: tiles of rows where there are many, otherwise
-  /// units of columns, of half of the rows each.
+  /// The work units of a product: tiles of rows if there are many, otherwise
+  /// units of columns, with half of the rows each.
   struct Tiles {
     mlir::Value count, atOnce;
   };
   Tiles tilesOf(KernelBuilder &builder, mlir::Value rows, int64_t columns);
-  /// Calls `body` for the pieces of which these units consist.
+  /// Calls `body` for the pieces in these units.
   void forPieces(KernelBuilder &kernel, mlir::Value first, mlir::Value last,
                  mlir::Value rows, int64_t columns,
                  llvm::function_ref<void(const Piece &)> body);

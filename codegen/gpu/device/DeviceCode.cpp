@@ -25,7 +25,7 @@ static std::string entryName(StringRef kernel) {
 
 static bool isKernel(Operation &op) { return op.hasAttr(threadsName); }
 
-/// How many slots a kernel's list has: one more than the last that it reads.
+/// The size of a kernel's list: one more than the last slot that it reads.
 static int64_t slotsOf(func::FuncOp kernel) {
   if (auto slots = kernel->getAttrOfType<IntegerAttr>(slotsName))
     return slots.getInt();
@@ -45,7 +45,7 @@ static int64_t slotsOf(func::FuncOp kernel) {
 // The device
 //===----------------------------------------------------------------------===//
 
-/// The kernels, and what they call and read.
+/// The kernels, with everything that they call and read.
 static OwningOpRef<ModuleOp> moduleOfDevice(ModuleOp kernels) {
   llvm::SetVector<Operation *> needed;
   for (Operation &op : *kernels.getBody())
@@ -67,7 +67,7 @@ static OwningOpRef<ModuleOp> moduleOfDevice(ModuleOp kernels) {
   return device;
 }
 
-/// Entries get their numbers by value.
+/// Entry functions get their numbers by value.
 static void makeEntry(llvm::Function &function, int64_t slots, int64_t threads,
                       int64_t registers) {
   llvm::LLVMContext &context = function.getContext();
@@ -93,7 +93,7 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
   std::vector<Entry> entries;
   for (auto function : device->getOps<func::FuncOp>()) {
     if (!isKernel(*function)) {
-      // What kernels call is theirs alone.
+      // Functions called only by kernels become private.
       function->removeAttr("passthrough");
       function.setPrivate();
       continue;
@@ -131,8 +131,8 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
   case DeviceText::Bitcode: {
     llvm::WriteBitcodeToFile(*code, stream);
     stream.flush();
-    // The wrapper that says how long the file is: magic number, version, where
-    // it begins, its size, and a type that is not used.
+    // The wrapper with the file's size: magic number, version, offset, size,
+    // and an unused type.
     std::string header(20, '\0');
     uint32_t words[] = {0x0B17C0DE, 0, 20, uint32_t(result.size()), 0};
     for (auto [number, word] : llvm::enumerate(words))
@@ -158,7 +158,7 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
 // The host
 //===----------------------------------------------------------------------===//
 
-/// Bytes of the module under a name of this module alone.
+/// Bytes of the module under a module-private name.
 static Value addressOfBytes(OpBuilder &builder, ModuleOp module, StringRef name,
                             StringRef bytes) {
   MLIRContext *context = module.getContext();
@@ -176,7 +176,7 @@ static Value addressOfBytes(OpBuilder &builder, ModuleOp module, StringRef name,
                                    LLVM::LLVMPointerType::get(context), name);
 }
 
-/// The loop of launches that a kernel does as a whole.
+/// The loop of launches that a cooperative kernel replaces.
 static scf::ForOp loopAfter(Operation *call) {
   for (Operation *next = call->getNextNode(); next; next = next->getNextNode())
     if (auto loop = dyn_cast<scf::ForOp>(next); loop && loop->hasAttr(loopName))
@@ -221,7 +221,7 @@ static void replaceLaunch(func::CallOp call, ModuleOp module, StringRef image) {
   auto attribute = [&](StringRef name) {
     return number(kernel->getAttrOfType<IntegerAttr>(name).getInt());
   };
-  // Bytes end with a 0, which the runtime asks for.
+  // The runtime requires a terminating 0.
   std::string entry = entryName(kernel.getSymName());
   Value symbol = addressOfBytes(builder, module, "fovea.name." + entry,
                                 StringRef(entry.c_str(), entry.size() + 1));
@@ -287,15 +287,15 @@ void fovea::codegen::embedDevice(ModuleOp kernels, const std::string &image) {
   };
   for (Operation *op : programs) {
     auto program = cast<func::FuncOp>(op);
-    // A loop makes another number of launches for other lengths, what stands
-    // between two loops the same.
+    // The number of launches of a loop varies with lengths; that between two
+    // loops does not.
     for (scf::ForOp loop : llvm::to_vector(program.getOps<scf::ForOp>())) {
       builder.setInsertionPoint(loop);
       callOf(sendName, loop.getLoc());
       builder.setInsertionPointAfter(loop);
       callOf(sendName, loop.getLoc());
     }
-    // Whoever runs a program reads what it gives.
+    // The caller of a program reads its results.
     builder.setInsertionPoint(program.getBody().back().getTerminator());
     callOf(waitName, program.getLoc());
   }

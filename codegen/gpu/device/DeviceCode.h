@@ -1,7 +1,7 @@
 //===- DeviceCode.h - what runs on the device, and what calls it ----------===//
 //
-// The kernels of a module become PTX, which stays in the module as data beside
-// the functions that launch them.
+// Compiles the kernels of a module to PTX, which stays in the module as data
+// beside the functions that launch them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,9 +17,9 @@ namespace fovea::codegen {
 llvm::Expected<std::string> deviceCode(mlir::ModuleOp kernels,
                                        const Target &target, DeviceText text);
 
-/// Takes the kernels out of the module. `image` is what the device gets.
-/// Launches become calls of the runtime's (runtime/device/Launch.h), which get
-/// to the end of it by a 0.
+/// Moves the kernels out of the module. `image` is the device's code. Launches
+/// become runtime calls (runtime/device/Launch.h), which find the end of the
+/// image by a terminating 0.
 void embedDevice(mlir::ModuleOp kernels, const std::string &image);
 
 } // namespace fovea::codegen

@@ -28,7 +28,7 @@ static std::optional<std::string> findTool(StringRef name) {
 }
 
 namespace {
-/// A folder for what tools read and write, which goes with it.
+/// A temporary folder for the tools' files.
 class WorkFolder {
 public:
   WorkFolder() { failure = sys::fs::createUniqueDirectory("fovea", path); }
@@ -94,9 +94,8 @@ Expected<std::string> fovea::codegen::makeCubin(const std::string &ptx,
   std::optional<std::string> ptxas = findTool("ptxas");
   if (!ptxas)
     return createStringError(
-        "'--emit cubin' needs 'ptxas' of CUDA's toolkit, which is neither in "
-        "the folder 'bin' of CUDA_PATH nor in one of PATH; '--emit ptx' needs "
-        "no toolkit");
+        "'--emit cubin' needs CUDA's 'ptxas' in $CUDA_PATH/bin or on PATH; "
+        "help: '--emit ptx' needs no toolkit");
   WorkFolder folder;
   return assemble(folder, *ptxas, ptx, architecture);
 }
@@ -142,12 +141,12 @@ static StringMap<int64_t> sharedArrays(StringRef ptx) {
 
 /// Calls `use(name, body)` for each entry of PTX.
 static void forEntries(StringRef ptx,
-                       function_ref<void(StringRef, StringRef)> use) {
+                       llvm::function_ref<void(StringRef, StringRef)> use) {
   constexpr StringLiteral begin = ".visible .entry ";
   for (size_t at = ptx.find(begin); at != StringRef::npos;) {
     size_t next = ptx.find(begin, at + begin.size());
     StringRef entry = ptx.slice(at + begin.size(), next);
-    // Functions that it calls stand outside of it.
+    // Functions that it calls are defined outside of it.
     size_t end = entry.find("\n}");
     use(entry.take_until([](char c) { return c == '('; }),
         entry.take_front(end));

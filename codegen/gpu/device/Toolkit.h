@@ -1,7 +1,7 @@
 //===- Toolkit.h - what CUDA's toolkit makes of PTX -----------------------===//
 //
-// PTX needs no toolkit: drivers compile it. Where one is found, its assembler
-// makes machine code for one architecture.
+// PTX needs no toolkit: drivers compile it. If a toolkit is installed, its
+// assembler makes machine code for one architecture.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,17 +14,17 @@
 
 namespace fovea::codegen {
 
-/// PTX as the bytes of a cubin, by the `ptxas` of $CUDA_PATH/bin or of $PATH.
+/// Assembles PTX to a cubin, with the `ptxas` of $CUDA_PATH/bin or $PATH.
 llvm::Expected<std::string> makeCubin(const std::string &ptx,
                                       llvm::StringRef architecture);
 
-/// What a driver loads: PTX with the cubin beside it, for devices that it fits,
-/// or, without a toolkit, PTX alone.
+/// The input for the driver: PTX with the cubin for matching devices, or,
+/// without a toolkit, PTX alone.
 llvm::Expected<std::string> addCubin(const std::string &ptx,
                                      llvm::StringRef architecture);
 
-/// What the kernels of PTX need of a processor: the memory that a block shares,
-/// and, where there is a toolkit, registers.
+/// The processor resources that the kernels in PTX need: shared memory, and,
+/// with a toolkit, registers.
 llvm::Expected<NeedsOfKernels> needsOfKernels(const std::string &ptx,
                                               llvm::StringRef architecture);
 

@@ -1,7 +1,7 @@
 //===- BringKeys.cpp - keys and rows in memory and registers --------------===//
 //
-// What an attention of some keys at a time begins with: rows in registers, what
-// is read of each row once, and keys in the memory of the block, as bf16.
+// The prologue of a key-tiled attention: loads rows into registers, per-row
+// values once, and keys into the block's shared memory, as bf16.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +15,11 @@ using namespace fovea::codegen;
 
 using Values = KernelBuilder::Values;
 
-/// Neighbours that a thread brings at a time, and how often before it stores:
-/// less often where the registers are full of sums.
+/// Neighbours that a thread loads at a time, and how often before it stores:
+/// less often if the registers are full of sums.
 static constexpr int64_t quad = 4, mostQuadsAtOnce = 4;
-/// Arrays of which the block brings the numbers of keys beside what it
-/// multiplies.
+/// Arrays of per-key values that the block loads beside the
+/// factors.
 static constexpr int64_t mostNumbersOfKeys = 4;
 
 const StripMember &StripEmitter::memberOf(ComputeOp op) const {
@@ -32,7 +32,7 @@ bool StripEmitter::isDoneByTiles(ComputeOp op) const {
   return attention && !llvm::is_contained(attention->after, op);
 }
 
-/// Where an element of a row of bf16 lies, in memory of such rows.
+/// The address of an element of a bf16 row, in memory of such rows.
 static Value elementAt(KernelBuilder &b, Value memory, int64_t width, Value row,
                        Value element) {
   Value place = b.add(b.mul(row, b.number(width + spareNumbers)), element);
@@ -40,8 +40,8 @@ static Value elementAt(KernelBuilder &b, Value memory, int64_t width, Value row,
                                ArrayRef<LLVM::GEPArg>{place});
 }
 
-/// Where this thread finds its row of four matrices of 8 x 8 that begin with
-/// the first row and element: of the right side of two instructions, 16 of
+/// The address of this thread's row in four 8 x 8 matrices that begin with the
+/// first row and element. They are the right side of two instructions, 16 of
 /// each, where terms are elements, or rows, which are transposed.
 static Value placeOfLane(KernelBuilder &b, Value memory, int64_t width,
                          Value lane, bool rowsAreTerms) {
@@ -62,8 +62,8 @@ Values StripEmitter::KeySide::words(KernelBuilder &b, int64_t row,
   return loadMatrices(b, address, rowsAreTerms);
 }
 
-/// A tile of keys from `firstKey` on as bf16, with zeros up to whole
-/// instructions and where there are no keys.
+/// Loads a tile of keys from `firstKey` on as bf16, zero-padded to whole
+/// instructions and for missing keys.
 void StripEmitter::bring(const KeySide &side, Value firstKey, Value numKeys) {
   int64_t width = side.width, size = side.size;
   Value thread = threadInBlock(b), memory = side.memory,
@@ -89,7 +89,7 @@ void StripEmitter::bring(const KeySide &side, Value firstKey, Value numKeys) {
       auto [row, element] = placeOf(number);
       places.push_back({row, element});
       Value key = b.add(firstKey, row), isKey = b.less(key, numKeys);
-      // Without a branch: what is not there is read where the last one is.
+      // Branchless: out-of-range loads read the last element.
       key = b.min(key, b.sub(numKeys, num(1)));
       for (int64_t i = 0; i < quad; ++i) {
         Value column = b.add(element, num(i)), isThere = isKey;
@@ -146,7 +146,7 @@ SmallVector<Values> StripEmitter::leftSide(const Rows &own,
   return result;
 }
 
-/// The reads of pairs that depend on their row alone, or on their key alone.
+/// The reads of pairs that depend only on their row, or only on their key.
 std::vector<StripEmitter::Known> StripEmitter::findKnown() {
   llvm::MapVector<Value, Known> found;
   llvm::DenseSet<Value> others;
@@ -185,7 +185,7 @@ std::vector<StripEmitter::Known> StripEmitter::findKnown() {
           return;
         }
         auto [entry, isNew] = found.insert({array, {op, read, ofKey}});
-        // Of several reads, each at the same place.
+        // For several reads, each at the same place.
         if (!isNew && !isSamePlace(entry->second, op, read))
           others.insert(array);
       });
@@ -200,7 +200,8 @@ std::vector<StripEmitter::Known> StripEmitter::findKnown() {
   return result;
 }
 
-/// Whether a read of a member stands where one of another member does.
+/// Returns whether a read of a member has the same place as one of another
+/// member.
 bool StripEmitter::isSamePlace(const Known &known, ComputeOp op, ReadOp read) {
   auto roleOf = [&](ComputeOp of, Value index) -> int64_t {
     unsigned iterator = classify(index, of).iterator;
@@ -280,7 +281,7 @@ StripEmitter::Rows StripEmitter::beginRows(Value first, Value count) {
   return own;
 }
 
-/// A tile of keys, and what all pairs read of each.
+/// Loads a tile of keys, and the per-key values of all pairs.
 void StripEmitter::bringKeys(const Rows &own, Value firstKey) {
   for (const KeySide &side : own.sides)
     bring(side, firstKey, own.numKeys);

@@ -1,11 +1,11 @@
 //===- GroupKeys.cpp - attention by groups of warps -----------------------===//
 //
-// On a machine whose blocks fetch tiles by an instruction (GroupOps.h) a block
-// has 128 rows and three parts that work at the same time, as in
-// FlashAttention-3 (Shah et al., 2024): a thread of the last group of warps
-// fetches copies of the rows, and of 64 keys after the other, as long as there
-// is room for them: `stages` of them. Two groups of four warps attend, 64 rows
-// each: while one computes weights, the tensor cores are the other's.
+// On a machine whose blocks fetch tiles with one instruction (GroupOps.h), a
+// block has 128 rows and three concurrent parts, as in FlashAttention-3 (Shah
+// et al., 2024). A producer thread of the last warp group fetches copies of the
+// rows, and then of 64 keys at a time, while any of the `stages` is empty. Two
+// consumer groups of four warps attend, 64 rows each: while one computes
+// weights, the other uses the tensor cores.
 //
 //   fetching   wait until the rows before are read; fetch rows
 //              for each tile: wait until stage s is empty, fetch keys
@@ -14,8 +14,8 @@
 //              keys; pairs, in registers; wgmma, of pairs and keys; say that s
 //              is empty
 //
-// What a thread has of the sums of wgmma is what it has of those of mma.sync,
-// so that what happens to pairs is the same (KeyTiles.cpp).
+// The register layout of wgmma's sums equals that of mma.sync, so pairs are
+// processed by the same code (KeyTiles.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,14 +39,14 @@ using Values = KernelBuilder::Values;
 static constexpr int64_t numGroups = 2, warpsOfGroup = 4,
                          numAttending = numGroups * groupOfWarps,
                          groupThreadsOfAttention = numAttending + groupOfWarps;
-/// Those who fetch leave registers to those who attend. All begin with as many
+/// Producer warps release registers to consumer warps. All start with as many
 /// as the threads of a processor can have.
 static constexpr int64_t registersOfBlock = 168, registersOfAttending = 232,
                          registersOfFetching = 40;
 static_assert(numGroups * groupRows == rowsOfAttention &&
               rowsOfAttention == fovea::codegen::copyRows);
 
-/// Of a tile of a copy the keys of a stage are a part.
+/// The keys of a stage are a part of a copy's tile.
 static constexpr int64_t keyBytes = copyBytes / copyRows * keysOfTile;
 static_assert(copyRows % keysOfTile == 0 && keysOfTile == 2 * warpThreads);
 
@@ -55,18 +55,18 @@ static int64_t termTilesOf(int64_t size) {
 }
 
 namespace {
-/// Tiles of a copy in the memory of a block: so many bytes further than the
-/// first of the rows, or of a stage.
+/// Tiles of a copy in a block's memory: the offset from the first of the rows,
+/// or of a stage.
 struct Part {
   const Storage *copy;
   int64_t termTiles, offset;
 };
 
-/// How the memory of a block is divided: that of a kernel in strips, and what
-/// tiles of products would have.
+/// The layout of a block's memory: that of a kernel in strips, plus the tiles
+/// of products.
 struct Layout {
   SmallVector<Part> rows, keys;
-  /// Of a product the rows; keys are those of the sides of the attention.
+  /// The rows of a product; keys are those of the attention's sides.
   llvm::SmallDenseMap<Operation *, unsigned> rowsOf;
   int64_t rowBytes = 0, stageBytes = 0, stages = 0;
 
@@ -100,12 +100,12 @@ Layout::Layout(const Attention &attention, const StorageMap &storage,
   stages = std::min(mostStages, (most - rowBytes) / stageBytes);
 }
 
-/// What the three parts of a block share.
+/// State shared by the three parts of a block.
 struct StripEmitter::Groups {
   Layout layout;
   Value memory = nullptr, barriers = nullptr;
   Value thread = nullptr;
-  /// How many stages were full before this unit, and how many units there were.
+  /// The number of stages filled before this unit, and the number of units.
   Value turns = nullptr, units = nullptr;
 
   Value stageOf(KernelBuilder &b, Value number) const {
@@ -123,8 +123,8 @@ struct StripEmitter::Groups {
     return b.add(b.mul(stage, b.number(layout.stageBytes)),
                  b.number(layout.rowBytes));
   }
-  /// Barriers: of each stage that it is full, and that it is empty; the same of
-  /// the rows.
+  /// Barriers: each stage is full, and is empty; the same for the
+  /// rows.
   Value barrier(KernelBuilder &b, Value number) const {
     return b.create<LLVM::GEPOp>(barriers.getType(), b.i64(), barriers,
                                  ArrayRef<LLVM::GEPArg>{number});
@@ -145,7 +145,7 @@ struct StripEmitter::Groups {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// The first tile of a copy at the place at hand, of `count` rows.
+/// The first tile of a copy at the current place, of `count` rows.
 Value StripEmitter::copyAt(const Storage &copy, Value count,
                            int64_t termTiles) {
   BodyEmitter values(b, storage, place, 0);
@@ -158,7 +158,7 @@ Value StripEmitter::copyAt(const Storage &copy, Value count,
               b.mul(b.mul(number, tiles), num(copyBytes)));
 }
 
-/// All strips are pairs, in registers: their rooms take no memory.
+/// All strips are pairs, in registers: their workspace takes no memory.
 void StripEmitter::beginPairs(Value first) {
   findRooms(b.create<LLVM::ZeroOp>(b.pointer()));
   setStrips(first);
@@ -196,8 +196,8 @@ void StripEmitter::copyTile(const Place &at, Value unit, Value parts,
   });
 }
 
-/// A kernel that copies what products read of their rows and keys, as far as
-/// nobody has done that.
+/// A kernel that copies the products' rows and keys, unless copied
+/// already.
 void GpuEmitter::copyFactors(const StripGroup &group) {
   struct Factor {
     ComputeOp op;
@@ -281,8 +281,8 @@ void StripEmitter::fetchTiles(const Groups &groups, Value first, Value from,
       attention->isRead(attention->sides.front().product) ? all.k : all.n;
   for (const Part &part : layout.keys)
     keys.push_back(copyAt(*part.copy, numKeys, part.termTiles));
-  // Of the first of all nobody has to say that there is room: they wait for the
-  // phase before the first.
+  // The first stages need no signal: their waits refer to the phase before the
+  // first.
   waitForPhase(b, groups.rowsEmpty(b), b.sub(num(1), parity));
   arriveExpecting(b, groups.rowsFull(b), layout.rowBytes);
   for (auto [part, copy] : llvm::zip_equal(layout.rows, rows))
@@ -303,13 +303,13 @@ void StripEmitter::fetchTiles(const Groups &groups, Value first, Value from,
 // Attending
 //===----------------------------------------------------------------------===//
 
-/// What a thread of a group begins with.
+/// The initial state of a consumer thread.
 StripEmitter::Rows StripEmitter::rowsOfGroup(const Groups &groups, Value first,
                                              Value count) {
   Rows own;
   Value before = b.mul(b.div(groups.thread, num(groupOfWarps)), num(groupRows));
   own.first = b.add(first, before);
-  // The second group may have no row, and reads the last one.
+  // The second group may have no row; it reads the last one.
   own.count = b.sub(count, before);
   for (const Attention::Side &side : attention->sides) {
     const StripMember &member = memberOf(side.product);
@@ -361,8 +361,8 @@ Values StripEmitter::multiplyTile(const Groups &groups, ComputeOp op,
   return finishGroup(b, sums);
 }
 
-/// What is carried from tile to tile, with that of a stage, whose numbers of
-/// keys are there.
+/// Advances the loop-carried state by a stage whose keys are
+/// loaded.
 Values StripEmitter::addTile(const Groups &groups, const Rows &own, Value key,
                              Value stage, ValueRange before) {
   PairProducts products;
@@ -380,7 +380,7 @@ Values StripEmitter::addTile(const Groups &groups, const Rows &own, Value key,
   for (ComputeOp read : attention->reads)
     if (!llvm::is_contained(wanted, pairsOf(read)))
       wanted.push_back(pairsOf(read));
-  // Of each of them, in bf16.
+  // Each of them in bf16.
   Values words;
   MutableArrayRef<Value> sums = next;
   if (attention->weights) {
@@ -427,7 +427,7 @@ Values StripEmitter::addTile(const Groups &groups, const Rows &own, Value key,
 
 void StripEmitter::attendInGroup(const Groups &groups, Value first, Value count,
                                  Value from, Value to) {
-  // Each thread does what it has.
+  // Each thread handles its own elements.
   KernelBuilder::OneThread alone(b);
   Rows own = rowsOfGroup(groups, first, count);
   Value isFirst = b.equal(own.lane, num(0));
@@ -476,7 +476,7 @@ void StripEmitter::emitInGroups(llvm::function_ref<Place()> placeOf,
     showBarriers(b);
   });
   waitForBlock(b);
-  // Whoever fetches goes ahead of those who attend, as far as stages are empty.
+  // The producer runs ahead of the consumers while stages are empty.
   auto forUnits = [&](llvm::function_ref<void(Value first, Value count,
                                               Value from, Value to)>
                           body) {
@@ -522,9 +522,9 @@ void StripEmitter::emitInGroups(llvm::function_ref<Place()> placeOf,
   b.branch(b.less(groups.thread, num(numAttending)), attendUnits, fetchUnits);
 }
 
-/// Of a weight that is rounded to bf16 next, or multiplies a pair that is, an
-/// exponential needs no more digits than ex2.approx gives: it is off by 2^-22
-/// of itself.
+/// An exponential that is next rounded to bf16, or multiplies such a
+/// value, needs only the precision of ex2.approx: its relative error is
+/// 2^-22.
 static void approximateExponentials(func::FuncOp kernel) {
   kernel.walk([](math::ExpOp op) {
     if (!op.getType().isF32())

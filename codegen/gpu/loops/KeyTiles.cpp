@@ -1,15 +1,15 @@
 //===- KeyTiles.cpp - attention of some keys at a time --------------------===//
 //
-// A warp has 16 rows in registers, and sums of what they read: in the forward
-// pass queries, with the largest score of each and the sum of the exponentials;
-// in the backward pass queries or keys. The block brings some keys, as the
-// other side of all products is called here, into memory that it shares,
-// rounded to bf16. Pairs are in registers from one product to the next: what a
-// thread has of the result of mma.sync is what it needs of the left side of the
-// next.
+// A warp has 16 rows in registers, with their partial weighted sums. In the
+// forward pass rows are queries, with the maximum score and the sum of
+// exponentials of each; in the backward pass they are queries or keys. The
+// block loads some keys, here the other side of all products, into shared
+// memory, rounded to bf16. Pairs stay in registers between products: a
+// thread's part of mma.sync's result is what it needs of the next left
+// side.
 //
-// Rows do not meet, and tiles of keys begin at the first key: a row has the
-// same bits whatever else is in the batch.
+// Rows do not mix, and tiles of keys begin at the first key: a row has the same
+// bits in any batch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,9 +25,9 @@ using namespace fovea::codegen;
 
 using Values = KernelBuilder::Values;
 
-/// What an equation gives for a row and a key, where it has been given what it
-/// reads of others (`at.elements`). `counts`: whether its condition holds, null
-/// where it does; not asked where all hold (`isWhole`).
+/// The value of an equation for a row and a key, given the values of other
+/// members (`at.elements`). `counts`: whether its condition holds, null if it
+/// does; not evaluated if all hold (`isWhole`).
 Value StripEmitter::elementOf(ComputeOp op, Value row, Value key, Place &at,
                               bool isWhole, Value &counts) {
   const StripMember &member = memberOf(op);
@@ -53,15 +53,15 @@ Value StripEmitter::elementOf(ComputeOp op, Value row, Value key, Place &at,
   return b.choose(condition, body, [&] { return b.constant(real, 0); });
 }
 
-/// The larger of two; what is no number is lost, and makes every exponential
-/// that.
+/// The larger of two; a NaN is lost here, but makes every exponential
+/// NaN.
 static Value larger(KernelBuilder &b, Value a, Value c) {
   Value isLarger = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, a, c);
   return b.select(isLarger, a, c);
 }
 
-/// The products of `left`, four words of each instruction, with two of the
-/// right sides that `right` has, added to the sums of both.
+/// Multiplies `left`, four words per instruction, with the two right sides in
+/// `right`, and adds to the sums of both.
 static void multiplyTwo(KernelBuilder &b, ValueRange left,
                         ArrayRef<Value> right, MutableArrayRef<Value> sums) {
   for (size_t half = 0; half < 2; ++half) {
@@ -95,8 +95,8 @@ PairProducts StripEmitter::multiplyKeys(const Rows &own, int64_t from) {
   return products;
 }
 
-/// What each of `wanted` is for the keys `key` + `from` .. of an instruction:
-/// eight numbers of this thread, of two rows. Where there is no key it is
+/// The values of `wanted` for the keys `key` + `from` .. of an instruction:
+/// eight numbers of this thread, of two rows. For a missing key it is
 /// `nothing`, and where a condition does not hold. `isWhole`: all keys are
 /// there, and all conditions hold.
 SmallVector<Values> StripEmitter::pairsAt(const Rows &own, Value key,
@@ -105,7 +105,7 @@ SmallVector<Values> StripEmitter::pairsAt(const Rows &own, Value key,
                                           ArrayRef<ComputeOp> wanted,
                                           Value nothing, bool isWhole) {
   Value zero = b.constant(real, 0);
-  // Of a key, what both rows read of it.
+  // Per-key values that both rows read.
   Value keys[4], isKey[4];
   llvm::SmallDenseMap<Value, Value> ofKeys[4];
   for (int64_t i = 0; i < 4; ++i) {
@@ -159,7 +159,7 @@ SmallVector<Values> StripEmitter::pairsAt(const Rows &own, Value key,
   return result;
 }
 
-/// Numbers of this thread in bf16, two in a word.
+/// Numbers of this thread in bf16, two per word.
 Values StripEmitter::wordsOf(ValueRange pairs) {
   Values words;
   for (size_t i = 0; i < pairs.size(); i += 2)
@@ -167,7 +167,7 @@ Values StripEmitter::wordsOf(ValueRange pairs) {
   return words;
 }
 
-/// Adds what pairs of the keys `from` .. of an instruction read.
+/// Adds the weighted sums of the keys `from` .. of an instruction.
 void StripEmitter::addRead(const Rows &own, ComputeOp read, int64_t from,
                            ValueRange pairs, MutableArrayRef<Value> sums) {
   const KeySide &side = own.sides[attention->sideOf.lookup(read)];
@@ -177,7 +177,7 @@ void StripEmitter::addRead(const Rows &own, ComputeOp read, int64_t from,
                 sums.slice(column / mmaColumns * 4, 8));
 }
 
-/// A value of this thread's row and those of the three others that have it.
+/// Reduces over this thread and the three others with the same row.
 Value StripEmitter::ofRow(const Rows &own, Value value,
                           llvm::function_ref<Value(Value, Value)> join) {
   for (int64_t distance : {1, 2}) {
@@ -187,7 +187,7 @@ Value StripEmitter::ofRow(const Rows &own, Value value,
   return value;
 }
 
-/// What scores are for the keys of a tile; those that do not count are minus
+/// The scores for the keys of a tile; excluded ones are minus
 /// infinity.
 Values StripEmitter::scoresOf(const Rows &own, Value key, ProductsAt productsAt,
                               bool isWhole) {
@@ -200,9 +200,9 @@ Values StripEmitter::scoresOf(const Rows &own, Value key, ProductsAt productsAt,
   return scores;
 }
 
-/// What is carried from tile to tile in the forward pass: the largest scores of
-/// two rows, the sums of exponentials, and what is read so far, to which
-/// nothing of this tile is added yet. Scores become weights.
+/// The loop-carried state of the forward pass: the maximum scores of two rows,
+/// the sums of exponentials, and the weighted sums so far, without this tile.
+/// Converts scores to weights.
 Values StripEmitter::addScores(const Rows &own, MutableArrayRef<Value> scores,
                                ValueRange before) {
   Value lowest = b.constant(real, -std::numeric_limits<double>::infinity());
@@ -216,7 +216,7 @@ Values StripEmitter::addScores(const Rows &own, MutableArrayRef<Value> scores,
   for (int64_t i = 0; i < 2; ++i) {
     auto join = [&](Value a, Value c) { return larger(b, a, c); };
     next.push_back(larger(b, ofRow(own, largest[i], join), before[i]));
-    // The difference of two infinities is no number.
+    // The difference of two infinities is NaN.
     Value isNothing =
         b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, next[i], lowest);
     shift[i] = b.select(isNothing, zero, next[i]);
@@ -226,7 +226,7 @@ Values StripEmitter::addScores(const Rows &own, MutableArrayRef<Value> scores,
   }
   for (auto [number, score] : llvm::enumerate(scores)) {
     auto i = int64_t(number) % 4 / 2;
-    // Of minus infinity it is 0.
+    // For minus infinity it is 0.
     score = b.create<math::ExpOp>(b.create<arith::SubFOp>(score, shift[i]));
     total[i] = b.create<arith::AddFOp>(total[i], score);
   }
@@ -249,7 +249,7 @@ Values StripEmitter::addWeights(const Rows &own, Value key, ValueRange before,
   return next;
 }
 
-/// The same where pairs are what they are: what is read so far.
+/// The same for elementwise pairs: only the weighted sums so far.
 Values StripEmitter::addPairs(const Rows &own, Value key, ValueRange before,
                               bool isWhole) {
   Values next(before);
@@ -285,7 +285,7 @@ size_t StripEmitter::sumsOf(const Rows &own, ComputeOp read) const {
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// What was read, times a number for each row where `factor` is there.
+/// The weighted sums, scaled per row if `factor` is set.
 void StripEmitter::storeRead(const Rows &own, ComputeOp read, ValueRange sums,
                              const Value *factor) {
   const StripMember &member = memberOf(read);
@@ -316,7 +316,7 @@ void StripEmitter::storeWeighted(const Rows &own, ValueRange carried) {
     total[i] = ofRow(own, carried[2 + i], [&](Value a, Value c) -> Value {
       return b.create<arith::AddFOp>(a, c);
     });
-    // Of no score at all: what is left is 0.
+    // Without any score: the rest is 0.
     Value some =
         b.create<arith::CmpFOp>(arith::CmpFPredicate::UNE, total[i], zero);
     factor[i] = b.create<arith::DivFOp>(one, b.select(some, total[i], one));
@@ -343,8 +343,8 @@ void StripEmitter::storeWeighted(const Rows &own, ValueRange carried) {
   }
 }
 
-/// Where there are pairs that count beside the rows: keys from the first of a
-/// tile on, and to before. And whether all pairs of a tile count.
+/// The range of keys with allowed pairs beside the rows, from the first of a
+/// tile on, and whether all pairs of a tile are allowed.
 std::pair<Value, Value> StripEmitter::keysBeside(Value first, Value count) {
   std::optional<Band> all;
   for (ComputeOp read : attention->reads) {
@@ -370,8 +370,8 @@ std::pair<Value, Value> StripEmitter::keysBeside(Value first, Value count) {
   return {b.mul(b.div(from, num(keysOfTile)), num(keysOfTile)), to};
 }
 
-/// Whether all keys of a tile are there, and all pairs of it count; null where
-/// that is not known.
+/// Returns whether all keys of a tile exist and all its pairs are allowed; null
+/// if unknown.
 Value StripEmitter::isWholeTile(const Rows &own, Value key) {
   Value end = b.add(key, num(keysOfTile));
   Value isWhole = b.atMost(end, own.numKeys);
@@ -400,7 +400,7 @@ Value StripEmitter::isWholeTile(const Rows &own, Value key) {
   return isWhole;
 }
 
-/// Whether all that the condition of pairs says is a band.
+/// Returns whether the condition of pairs is just a band.
 bool StripEmitter::hasBandAlone(ComputeOp op) const {
   const StripMember &member = memberOf(op);
   unsigned column = member.product ? member.product->n : op.getNumIndices() - 1,
@@ -411,7 +411,7 @@ bool StripEmitter::hasBandAlone(ComputeOp op) const {
   });
 }
 
-/// What is carried from tile to tile begins with.
+/// The initial loop-carried state.
 Values StripEmitter::beginSums(const Rows &own) {
   Value lowest = b.constant(real, -std::numeric_limits<double>::infinity());
   Value zero = b.constant(real, 0);
@@ -433,8 +433,8 @@ void StripEmitter::storeSums(const Rows &own, ValueRange carried) {
   }
 }
 
-/// What `body` gives for a tile of keys: of one of which all pairs count by
-/// code that asks about none.
+/// The result of `body` for a tile of keys; uses condition-free code if all
+/// pairs are allowed.
 Values StripEmitter::forTile(const Rows &own, Value key,
                              llvm::function_ref<Values(bool isWhole)> body) {
   Value isWhole = isWholeTile(own, key);
@@ -445,13 +445,13 @@ Values StripEmitter::forTile(const Rows &own, Value key,
 }
 
 void StripEmitter::attend(Value first, Value count) {
-  // Each thread does what it has.
+  // Each thread handles its own elements.
   KernelBuilder::OneThread alone(b);
   Rows own = beginRows(first, count);
   auto [from, to] = keysBeside(first, count);
   Values carried = b.loop(from, to, num(keysOfTile), beginSums(own),
                           [&](Value key, ValueRange before) {
-                            // Nobody reads the keys before these any more.
+                            // Nobody reads the previous keys any more.
                             waitForBlock(b);
                             bringKeys(own, key);
                             waitForBlock(b);

@@ -1,12 +1,12 @@
 //===- LoopKernels.cpp - loops that are one launch ------------------------===//
 //
-// The function of the program has a loop of launches. Of one that stays on the
-// device this makes a kernel besides: every thread goes through the steps, with
-// the slots of the frame in registers, and through the kernels of a step, whose
-// bodies are copied. Between two phases all blocks wait for each other, between
-// two turns of a phase the threads of a block do.
+// The program's function has a loop of launches. For a loop that stays on the
+// device, makes one kernel in addition: every thread iterates over the steps,
+// with the frame slots in registers, and over copies of the step's kernels. All
+// blocks synchronise between two phases, the threads of a block between two
+// turns of a phase.
 //
-// The loop of launches stays where it is, for drivers that refuse the kernel.
+// The loop of launches remains, for drivers that refuse the kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ void GpuEmitter::noteLoop(ScanOp op, scf::ForOp loop) {
   loops.push_back({op, loop});
 }
 
-/// The slot of a frame that an address is of.
+/// The frame slot behind an address.
 static std::optional<int64_t> slotAt(Value address, Value frame) {
   if (address == frame)
     return 0;
@@ -44,12 +44,12 @@ static std::optional<int64_t> slotAt(Value address, Value frame) {
 }
 
 namespace {
-/// One call of the loop that hands a kernel to the device.
+/// A call in the loop that hands a kernel to the device.
 struct Launch {
   func::CallOp call;
   func::FuncOp kernel;
   StepLaunch step;
-  /// Which of the launches of its op it is, and of the launches of all.
+  /// Its number among the launches of its op, and among all launches.
   int64_t part = 0, number = 0;
 
   auto key() const {
@@ -57,10 +57,10 @@ struct Launch {
   }
 };
 
-/// What commits a step comes after all else.
+/// The ops that commit a step come last.
 constexpr StepTime timeOfCommit{INT64_MAX, 0};
 
-/// Who waits for whom between two launches.
+/// The required synchronisation between two launches.
 enum class Wait { None, Block, Grid };
 
 struct LoopKernel {
@@ -71,20 +71,20 @@ struct LoopKernel {
   const llvm::DenseMap<Operation *, StepLaunch> &stepLaunches;
   llvm::MapVector<Operation *, KeptProduct> &keptProducts;
   int64_t keptBytes, bytesOfNumber;
-  /// What lists rows, and the others in their order.
+  /// The kernel that lists rows, and the others in order.
   SmallVector<Launch> lists = {}, launches = {};
   /// The slots that are read, and whether any as an address.
   llvm::MapVector<int64_t, bool> slots = {};
-  /// What stands ahead of the loop, and the frame of a thread.
+  /// The values before the loop, and the frame of a thread.
   IRMapping copies = {};
   Value ownFrame = nullptr;
-  /// Of a loop that keeps columns of products on the chip: where, and which
-  /// groups of blocks there are; the first tile of rows of this block, and the
-  /// distance of its next one.
+  /// For a loop that keeps columns of products on the chip: their address, the
+  /// groups of blocks, the first tile of rows of this block, and the distance
+  /// to its next one.
   Value chip = nullptr, groups = nullptr, firstRows = nullptr,
         nextRows = nullptr;
-  /// The first strip of a product that this block has, and how many terms lie
-  /// ahead of it.
+  /// The first strip of a product in this block, and the number of terms before
+  /// it.
   struct Strips {
     Value first, ahead;
   };
@@ -127,7 +127,7 @@ void LoopKernel::addSlotsOf(Operation *root, Value ownFrame) {
   });
 }
 
-/// Adds the slots that a value from ahead of the loop comes from.
+/// Adds the slots that a value from before the loop depends on.
 void LoopKernel::addSlotsOf(Value value) {
   if (value == frame)
     return;
@@ -154,13 +154,13 @@ void LoopKernel::addLaunch(func::CallOp call,
   Launch launch{call, kernel, stepLaunches.at(kernel), 0, number};
   if (launch.step.isAhead)
     return lists.push_back(launch);
-  // What follows a product example by example is of a phase of its own.
+  // Per-example ops after a product are in a separate phase.
   if (!launch.step.isByExample)
     launch.part = parts[launch.step.op]++;
   launches.push_back(launch);
 }
 
-/// Finds its launches, and puts them in their order.
+/// Collects its launches, in order.
 void LoopKernel::find() {
   llvm::DenseMap<Operation *, int64_t> parts;
   for (auto call : loop.getOps<func::CallOp>())
@@ -169,7 +169,7 @@ void LoopKernel::find() {
     return a.key() < b.key();
   };
   llvm::sort(launches, byTime);
-  // What commits a step, which comes after all else.
+  // The ops that commit a step, after everything else.
   Launch &last = launches.back();
   if (last.step.time == timeOfCommit && launches.size() > 1) {
     StepTime end = launches[launches.size() - 2].step.time;
@@ -185,12 +185,12 @@ void LoopKernel::find() {
   assert(slots.size() <= mostSlotsOfLoop && "attn-keep-loops counts them");
 }
 
-/// What hands a kernel over is not copied.
+/// The call that hands a kernel over is not copied.
 static bool isOfLaunch(Operation &op) {
   return isa<func::CallOp, func::ConstantOp, UnrealizedConversionCastOp>(op);
 }
 
-/// What a step, and the number of steps, read that stands ahead of the loop.
+/// The values from before the loop that a step, and the number of steps, use.
 SmallVector<Value> LoopKernel::valuesFromAhead() {
   SmallVector<Value> values = {loop.getLowerBound(), loop.getUpperBound(),
                                loop.getStep()};
@@ -219,7 +219,7 @@ Value LoopKernel::copyFromAhead(KernelBuilder &kernel, Value value) {
   return copies.lookup(value);
 }
 
-/// The numbers of a step: its slots, and what launches are given.
+/// The numbers of a step: its slots, and the launch parameters.
 IRMapping LoopKernel::copyNumbers(KernelBuilder &kernel, Value step) {
   IRMapping numbers = copies;
   numbers.map(loop.getInductionVar(), step);
@@ -248,8 +248,8 @@ void LoopKernel::copyLaunch(KernelBuilder &kernel, Launch &launch,
              {ownFrame, numbers.lookup(launch.call.getOperand(3))});
 }
 
-/// Calls a function for each strip of a product that this block has. Returns
-/// how many terms lie ahead of the next product's.
+/// Calls a function for each strip of a product in this block. Returns how many
+/// terms come before the next product's.
 Value LoopKernel::forStrips(KernelBuilder &kernel, const KeptProduct &product,
                             const Strips &strips, func::FuncOp function) {
   Type real = kernel.getIntegerType(8 * bytesOfNumber);
@@ -272,7 +272,7 @@ Value LoopKernel::forStrips(KernelBuilder &kernel, const KeptProduct &product,
                      groups, {strips.ahead}, call)[0];
 }
 
-/// Finds the strips of this block, and brings them.
+/// Finds the strips of this block, and loads them.
 void LoopKernel::keepColumns(KernelBuilder &kernel) {
   if (keptBytes == 0)
     return;
@@ -281,7 +281,7 @@ void LoopKernel::keepColumns(KernelBuilder &kernel) {
   nextRows = kernel.min(kernel.number(blocksOfGroup), blocks);
   groups = kernel.div(blocks, nextRows);
   Value group = kernel.rem(block, groups), turn = kernel.div(block, groups);
-  // Blocks that are no group have no rows.
+  // Blocks outside a full group have no rows.
   constexpr int64_t noRows = int64_t(1) << 32;
   firstRows =
       kernel.select(kernel.less(turn, nextRows), turn, kernel.number(noRows));
@@ -298,7 +298,7 @@ void LoopKernel::keepColumns(KernelBuilder &kernel) {
   waitForBlock(kernel);
 }
 
-/// Lists the rows of a step, if there is one.
+/// Lists the rows of a step, if there is such a kernel.
 void LoopKernel::copyLists(KernelBuilder &kernel, Value step) {
   if (lists.empty())
     return;
@@ -399,8 +399,8 @@ void GpuEmitter::emitLoops() {
         beginKernel(kernel, op, "loop", {kernel.pointer(), kernel.i64()});
     own.emit(kernel, function, storage.description().numSlots);
     function->setAttr(loopName, main.getI64IntegerAttr(own.numBarriers()));
-    // With so many, two blocks are on a processor; CUDA would let three be
-    // there, and spill.
+    // This limit lets two blocks share a processor; CUDA would allow three, and
+    // spill.
     function->setAttr(registersName, main.getI64IntegerAttr(255));
     main.setInsertionPoint(loop);
     callKernel(function, loop.getUpperBound(), blockThreads, 1,

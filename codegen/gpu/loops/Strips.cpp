@@ -1,14 +1,14 @@
 //===- Strips.cpp - some rows of equations on the chip --------------------===//
 //
-// A block of threads has the rooms of a kernel in strips: in memory on the
-// chip, or, where they are too large for that, in memory of the device, of
-// which only some blocks have a part. A strip is as high as a tile of a
-// product. Products are computed tile after tile, other equations row by row,
-// each by a group of threads, and a barrier stands after each of them.
+// A block of threads has the workspace of a kernel in strips: on the chip, or,
+// if that is too small, in global memory, for a limited number of blocks. A
+// strip is as high as a product's tile. Products are computed tile by tile,
+// other equations row by row, each by a group of threads, with a barrier after
+// each.
 //
-// A work unit is a strip; where an equation adds up over the rows, it is all
-// strips of an example at one place of the indices outside, one after the
-// other.
+// A work unit is a strip; if an equation sums over the rows, it is
+// all strips of an example at one place of the outer indices, in
+// sequence.
 //
 //===----------------------------------------------------------------------===//
 
@@ -91,8 +91,8 @@ void StripEmitter::multiplyRows(const StripMember &member, Value first,
                b.min(all.n, b.mul(b.divUp(to, side), side)));
 }
 
-/// Zeros ahead of column `from`, and from column `to` on, where somebody reads
-/// them.
+/// Writes zeros before column `from`, and from column `to` on, where they are
+/// read.
 void StripEmitter::clearOutside(const StripMember &member, Value first,
                                 Value count, Value from, Value to) {
   const ExampleProduct &product = *member.product;
@@ -118,7 +118,7 @@ void StripEmitter::sumRows(const StripMember &member, Value first,
   // Terms are counted from the first of the strip.
   tile.termsBefore = shifted(negated(product.terms.from), first);
   tile.termsAfter = shifted(product.terms.to, before);
-  // Rows of C that these terms touch.
+  // Rows of C that these terms affect.
   Value last = b.sub(b.add(first, count), num(1));
   auto [from, to] = inBand(product.terms.turned(), all.m, first, last);
   KernelBuilder::OneThread alone(b);
@@ -131,7 +131,7 @@ void StripEmitter::sumRows(const StripMember &member, Value first,
   });
 }
 
-/// What sums over the rows begin with.
+/// The initial values of sums over the rows.
 void StripEmitter::clear(const StripMember &member) {
   const ExampleProduct &product = *member.product;
   Operands all = operandsOf(member, num(0));
@@ -253,7 +253,7 @@ void GpuEmitter::emitStrips(KernelOp op) {
       kernel.at(real, kernel.pointerSlot(own, rooms.slot),
                 kernel.mul(block, kernel.slot(own, rooms.partSlot)));
   Value memory = kernel.select(fits, sizedMemory(kernel, module), inMemory);
-  // Other blocks have nothing to do.
+  // Other blocks have no work.
   Value ofRooms = kernel.min(blocks, kernel.number(blocksWithRooms));
   Value step = kernel.select(fits, blocks, ofRooms);
   Value first = kernel.select(kernel.less(block, step), block, last);
@@ -265,7 +265,7 @@ void GpuEmitter::emitStrips(KernelOp op) {
   });
   kernel.create<func::ReturnOp>();
   callKernel(function, units, threads, 1, ofBlock);
-  // With so many, two blocks are on a processor.
+  // This limit lets two blocks share a processor.
   if (llvm::none_of(members, precisionOf))
     function->setAttr(registersName, main.getI64IntegerAttr(128));
   if (notes) {

@@ -1,6 +1,6 @@
 //===- Strips.h - a strip of rows by a block of threads ---------*- C++ -*-===//
 //
-// Private to the back end: what Strips.cpp and KeyTiles.cpp share.
+// Private to the back end: shared by Strips.cpp and KeyTiles.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,12 +13,12 @@
 
 namespace fovea::codegen {
 
-/// The threads of a block: of a tile, or of an attention that takes some keys
-/// at a time, four warps of 16 rows each.
+/// The threads of a block: those of a tile, or, for a key-tiled attention, four
+/// warps of 16 rows each.
 constexpr int64_t stripThreads = TileShape().threads, attentionThreads = 128;
 
-/// Of each product of rows and keys, what a thread has of it: eight numbers of
-/// each 16 keys.
+/// For each product of rows and keys, a thread's part: eight numbers per 16
+/// keys.
 using PairProducts =
     llvm::SmallDenseMap<mlir::Operation *, KernelBuilder::Values>;
 
@@ -28,16 +28,16 @@ public:
   StripEmitter(KernelBuilder &b, const StorageMap &storage,
                const StripGroup &group, mlir::Type real, mlir::ModuleOp module);
 
-  /// A work unit, where each place of the indices outside has so many `parts`,
-  /// with rooms from `memory` on.
+  /// A work unit, if each outer place has `parts` of them, with its workspace
+  /// at `memory`.
   void emit(const Place &at, mlir::Value unit, mlir::Value parts,
             mlir::Value memory);
 
-  /// All units of a block of groups of warps, which read copies
+  /// All units of a block of warp groups, which read copies
   /// (GroupKeys.cpp).
   void emitInGroups(llvm::function_ref<Place()> placeOf, mlir::Value units,
                     mlir::Value parts);
-  /// Copies a tile of what a product reads of its rows or keys.
+  /// Copies a tile of a product's rows or keys.
   void copyTile(const Place &at, mlir::Value unit, mlir::Value parts,
                 attn::ComputeOp op, bool isOfRows);
 
@@ -53,7 +53,7 @@ private:
   void clearOutside(const StripMember &member, mlir::Value first,
                     mlir::Value count, mlir::Value from, mlir::Value to);
 
-  // Attention of some keys at a time (KeyTiles.cpp).
+  // Key-tiled attention (KeyTiles.cpp).
   using Values = KernelBuilder::Values;
   struct KeySide;
   struct Known;
@@ -103,7 +103,7 @@ private:
   mlir::Value isWholeTile(const Rows &own, mlir::Value key);
   bool hasBandAlone(attn::ComputeOp op) const;
 
-  // The same by groups of warps.
+  // The same with warp groups.
   struct Groups;
   void beginPairs(mlir::Value first);
   mlir::Value copyAt(const attn::Storage &copy, mlir::Value count,

@@ -1,8 +1,8 @@
 //===- CopiedProduct.cpp - products of factors copied as bf16 -------------===//
 //
-// Both factors are copied ahead of the product, unless a product before has
-// done that, by kernels whose units are tiles. Any strides and lists of rows
-// are those of the copying; the product reads consecutive tiles.
+// Both factors are copied before the product, unless an earlier product has
+// done so, by kernels whose units are tiles. The copy kernels handle strides
+// and row lists; the product reads consecutive tiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ void fovea::codegen::emitCopy(KernelBuilder &b, const TileSide &side,
   Value firstRow = b.mul(b.div(unit, termTiles), num(copyRows));
   Value firstTerm = b.mul(b.rem(unit, termTiles), num(copyTerms));
   to = b.at(b.getI8Type(), to, b.mul(unit, num(copyBytes)));
-  // Neighbouring threads read what lies side by side.
+  // Neighbouring threads read neighbouring elements.
   bool isDeep = side.isDeep();
   constexpr int64_t eights = copyTerms / atOnce;
   for (int64_t turn = 0; turn < copyRows * eights / copyThreads; ++turn) {
@@ -90,14 +90,14 @@ const CopyOps &fovea::codegen::roundingCopyOps() {
 static_assert(groupColumns == copyTilesAtOnce * copyRows &&
               clusterBlocks == copyTilesAtOnce);
 
-/// The tiles below each other, in whole clusters.
+/// The vertically adjacent tiles, in whole clusters.
 static Value tilesDown(KernelBuilder &b, Value rows, int64_t cluster) {
   Value tiles = b.divUp(rows, b.number(copyRows * cluster));
   return b.mul(tiles, b.number(cluster));
 }
 
-/// They are in groups of some rows: their factors are then in the cache of all
-/// processors.
+/// They are in groups of some rows, so that their factors are in the cache of
+/// all processors.
 std::pair<Value, Value> fovea::codegen::tileOfUnit(KernelBuilder &b,
                                                    const CopiedProduct &p,
                                                    Value unit) {
@@ -158,7 +158,8 @@ Value CopiedFactor::half(KernelBuilder &b, Value tile, Value piece,
 int64_t GpuEmitter::FactorCopy::across() const {
   return llvm::divideCeil(from.columns, copyTerms);
 }
-/// How many tiles a copy has. Kernels may have two of them below each other.
+/// The number of tiles of a copy. Kernels may process two vertically adjacent
+/// ones.
 Value GpuEmitter::FactorCopy::units(KernelBuilder &b, Value frame) const {
   Value pairs =
       b.divUp(rows.of(b, frame), b.number(copyTilesAtOnce * copyRows));
@@ -170,7 +171,7 @@ bool fovea::codegen::isInFours(const CopiedSide &side) {
          side.columns % 4 == 0;
 }
 
-/// What is copied, as it lies.
+/// The source of the copy, in place.
 TileSide GpuEmitter::sideOf(KernelBuilder &b, Value frame,
                             const FactorCopy &copy) {
   const CopiedSide &from = copy.from;
@@ -193,8 +194,8 @@ void GpuEmitter::noteCopies() {
     notes->back().bytesOfUnit = 3 * copyBytes;
 }
 
-/// A kernel that copies what nobody before has copied: the tiles of one side
-/// after the other.
+/// A kernel that copies missing factors: the tiles of one side after the
+/// other.
 void GpuEmitter::launchCopies(ComputeOp op, ArrayRef<FactorCopy> all) {
   SmallVector<FactorCopy> copies;
   Value units = main.number(0);

@@ -1,8 +1,8 @@
 //===- CopiedTile.cpp - tiles of copied factors by warps ------------------===//
 //
 // A block of eight warps, two along the rows, computes 128 x 128 elements. Each
-// thread copies eight times 16 bytes of a piece of 64 terms, of which two are
-// on their way while one is multiplied by mma.sync:
+// thread copies eight times 16 bytes of a piece of 64 terms; two pieces are in
+// flight while mma.sync multiplies one:
 //
 //   wait for the piece, and for all threads
 //   begin to copy the piece after the next one
@@ -51,8 +51,8 @@ struct CopiedTileEmitter {
 };
 } // namespace
 
-/// Begins to copy a piece, if there is one. That is a group of copies in any
-/// case, so that a wait knows how many follow.
+/// Starts to copy a piece, if there is one. It commits a group of copies in any
+/// case, so that waits can count groups.
 void CopiedTileEmitter::fetch(Value row, Value column, Value piece) {
   b.branch(b.less(piece, p.termTiles), [&] {
     Value to = b.mul(b.rem(piece, num(stages.count)), num(stages.bytes));
@@ -75,8 +75,8 @@ void CopiedTileEmitter::fetch(Value row, Value column, Value piece) {
   endCopies(b);
 }
 
-/// The operand of an instruction, as TensorTile.cpp has it: from row `along` of
-/// a side and from term `term` of the piece.
+/// The operand of an instruction, as in TensorTile.cpp: from row `along` of a
+/// side and from term `term` of the piece.
 CopiedTileEmitter::Values CopiedTileEmitter::fragment(Value side, Value along,
                                                       int64_t term,
                                                       bool isLeft) {
@@ -140,7 +140,7 @@ void CopiedTileEmitter::emitUnit(Value unit) {
                   fetch(row, column, b.add(piece, num(stages.count - 1)));
                   return multiply(piece, now);
                 });
-  // Nobody copies anything of another tile before all have read this one's.
+  // Nobody copies parts of another tile before all have read this one's.
   waitForBlock(b);
   Value firstRow =
       b.add(b.add(b.mul(row, num(copyRows)), warpRow), b.div(lane, num(4)));

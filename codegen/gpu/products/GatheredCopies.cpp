@@ -1,8 +1,8 @@
 //===- GatheredCopies.cpp - copies of weights by one launch ---------------===//
 //
-// The units are the tiles of all copies, one copy after the other. How many
-// each has is known here, so a block finds the copy of a unit by comparing its
-// number with constants: of n copies, log2(n) times.
+// The units are the tiles of all copies, one copy after the other. Their
+// numbers are constants, so a block finds the copy of a unit by binary search:
+// among n copies, log2(n) comparisons.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ using namespace fovea;
 using namespace fovea::attn;
 using namespace fovea::codegen;
 
-/// What a block has to know of the copy that a unit is a tile of.
+/// The block's data about the copy that contains a unit.
 KernelBuilder::Values GpuEmitter::copyAt(KernelBuilder &b, Value frame,
                                          ArrayRef<GatheredPart> parts,
                                          Value unit) {
@@ -37,8 +37,8 @@ KernelBuilder::Values GpuEmitter::copyAt(KernelBuilder &b, Value frame,
       [&] { return copyAt(b, frame, parts.drop_front(half), unit); });
 }
 
-/// The tile of a unit, of copies that are all read alike. Weights lie in rows,
-/// whose numbers are side by side.
+/// The tile of a unit, for copies that are all read alike. Weights are stored
+/// in rows with adjacent elements.
 void GpuEmitter::copyTile(KernelBuilder &b, Value frame,
                           ArrayRef<GatheredPart> parts, Value unit) {
   KernelBuilder::Values at = copyAt(b, frame, parts, unit);

@@ -35,8 +35,8 @@ void fovea::codegen::arrive(KernelBuilder &b, Value barrier) {
   sayPtx(b, "mbarrier.arrive.shared::cta.b64 _, [$0];", "l", barrier);
 }
 void fovea::codegen::arriveIn(KernelBuilder &b, Value block, Value barrier) {
-  // What follows are copies, which come when they are waited for. So there is
-  // no `.release.cluster`, for which all memory would be waited for.
+  // The following copies are awaited explicitly. So `.release.cluster`, which
+  // would wait for all memory, is unnecessary.
   sayPtx(b,
          "{\n"
          ".reg .b64 there;\n"
@@ -52,7 +52,7 @@ void fovea::codegen::arriveExpecting(KernelBuilder &b, Value barrier,
 }
 void fovea::codegen::waitForPhase(KernelBuilder &b, Value barrier,
                                   Value parity) {
-  // The label is one of the braces around it.
+  // The label is local to the braces around it.
   sayPtx(b,
          "{\n"
          ".reg .pred ended;\n"
@@ -63,7 +63,7 @@ void fovea::codegen::waitForPhase(KernelBuilder &b, Value barrier,
          "l,r", {barrier, word(b, parity)});
 }
 
-/// An address as that of memory of the device.
+/// Converts an address to one of global memory.
 static Value inMemory(KernelBuilder &b, Value address) {
   constexpr unsigned global = 1;
   auto type = LLVM::LLVMPointerType::get(b.getContext(), global);
@@ -94,9 +94,9 @@ void fovea::codegen::fetchForAll(KernelBuilder &b, Value to, Value from,
 //===----------------------------------------------------------------------===//
 
 /// Fields of PTX's matrix descriptor: the address in units of 16 bytes, that of
-/// the next eight rows at bit 32, the swizzle of 128 bytes at bit 62. The field
-/// at bit 16 is that of the next 64 columns where rows are terms, and else not
-/// used.
+/// the next eight rows at bit 32, the 128-byte swizzle at bit 62. The field at
+/// bit 16 is that of the next 64 columns if rows are terms, and otherwise
+/// unused.
 static Value describe(KernelBuilder &b, Value address, uint64_t field) {
   constexpr uint64_t unit = 16, addressBits = 0x3FFFF;
   uint64_t layout =
@@ -122,7 +122,7 @@ void fovea::codegen::beginGroup(KernelBuilder &b) {
   sayPtx(b, "wgmma.fence.sync.aligned;", "", {});
 }
 
-/// A text with all sums as what it takes and gives.
+/// A text that takes and returns all sums.
 static KernelBuilder::Values withSums(KernelBuilder &b, const std::string &text,
                                       ValueRange sums, ValueRange others = {}) {
   std::string given, taken;
@@ -160,13 +160,13 @@ fovea::codegen::multiplyGroup(KernelBuilder &b, ValueRange left, Value right,
       text += (i == 0 ? "$" : ", $") + std::to_string(first + i);
   };
   list(0, count);
-  // What is taken besides sums follows both lists of them.
+  // Further operands follow both lists of sums.
   bool isInRegisters = left.size() > 1;
   text += isInRegisters ? "}, {" : "}, ";
   list(2 * count, left.size());
   text += isInRegisters ? "}, " : ", ";
   list(2 * count + left.size(), 1);
-  // Whether a side is transposed is said of those that are described.
+  // Only descriptors state whether a side is transposed.
   text += ", adds, 1, 1, ";
   text += isInRegisters ? "" : leftRowsAreTerms ? "1, " : "0, ";
   text += rightRowsAreTerms ? "1;\n}" : "0;\n}";

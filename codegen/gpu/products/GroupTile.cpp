@@ -1,21 +1,22 @@
 //===- GroupTile.cpp - tiles by groups of warps ---------------------------===//
 //
-// A block has three parts that work at the same time. A thread of the last warp
-// fetches: for each 64 terms a tile of A and one or two of B, one after the
-// other in the memory of the block, as long as there is room: `stages` of them.
-// Two groups of four warps multiply, 64 rows each, and have the sums in
+// A block has three concurrent parts. A producer thread of the last warp
+// fetches, for each 64 terms, a tile of A and one or two of B into the
+// block's memory, while any of the `stages` is empty. Two consumer
+// groups of four warps multiply, 64 rows each, with the sums in
 // registers.
 //
 //   fetching     wait until stage s is empty, expect its bytes, copy
 //   multiplying  wait until stage s is full, wgmma for each 16 terms, wait for
 //                them, say that s is empty
 //
-// Both go through the same units in the same order, so the next unit's factors
-// are fetched while the sums of the last one are stored.
+// All parts process the same units in the same order, so the next unit's
+// factors are fetched while the last sums are stored.
 //
-// The blocks of a cluster have units below each other, so B is the same for all
-// of them. Each fetches its share of B for all: stage s of all blocks has to be
-// empty for that, and none ends before all do, as others still write to it.
+// The blocks of a cluster have vertically adjacent units, so B is the same for
+// all of them. Each fetches its share of B for all: stage s of all blocks must
+// be empty for that, and none exits before all do, because others still write
+// to it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +49,7 @@ struct GroupTileEmitter {
   Value num(int64_t value) { return b.number(value); }
 
   Value addressOf(Value stage, Value bytes);
-  /// The barrier that says that a stage is full, or empty.
+  /// The barrier for a full, or an empty, stage.
   Value barrierOf(Value stage, bool isFull);
   /// Calls `body` with the stage and the parity of each piece of a unit.
   Values forPieces(Value before, Values carried,
@@ -94,8 +95,8 @@ void GroupTileEmitter::fetch() {
             before[0], {},
             [&](Value piece, Value stage, Value parity, ValueRange) {
               Value full = barrierOf(stage, true);
-              // Of the first pieces nobody has to say that there is
-              // room: they wait for the phase before the first.
+              // The first pieces need no signal: their waits refer to the phase
+              // before the first.
               waitForPhase(b, barrierOf(stage, false), b.sub(num(1), parity));
               arriveExpecting(b, full, stages.bytes);
               for (int64_t half = 0; half < halves; ++half)
@@ -123,7 +124,7 @@ void GroupTileEmitter::multiply() {
   Value lane = b.rem(thread, num(warpThreads));
   Value group = b.div(thread, num(groupOfWarps));
   Value warp = b.rem(b.div(thread, num(warpThreads)), num(warpsOfGroup));
-  // Where this thread's sums are in a tile.
+  // The position of this thread's sums in a tile.
   Value ownRow = b.add(b.mul(group, num(groupRows)),
                        b.add(b.mul(warp, num(16)), b.div(lane, num(4))));
   Value ownColumn = b.mul(b.rem(lane, num(4)), num(2));
@@ -155,7 +156,7 @@ void GroupTileEmitter::multiply() {
                                        now, p.b.rowsAreTerms, p.a.rowsAreTerms);
                  }
                  now = finishGroup(b, now);
-                 // A thread of each warp tells one of the blocks.
+                 // A thread of each warp signals one of the blocks.
                  b.branch(b.less(lane, blocks),
                           [&] { arriveIn(b, lane, barrierOf(stage, false)); });
                  return now;

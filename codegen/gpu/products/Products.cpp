@@ -1,9 +1,9 @@
 //===- Products.cpp - matrix products of a program on a GPU ---------------===//
 //
-// Blocks read both sides where they lie, but for large products in bf16
-// (CopiedProduct.h). A unit is a tile of the rows of a batch; within an
-// example, the tiles of some rows at one place of the shared indices; and of a
-// sum over the examples, such tiles example after example.
+// Blocks read both sides in place, except for large products in bf16
+// (CopiedProduct.h). A unit is a tile of the rows of a batch. Within an
+// example, it is the tiles of some rows at one place of the shared indices; for
+// a sum over the examples, it is such tiles example by example.
 //
 //===----------------------------------------------------------------------===//
 
@@ -138,8 +138,8 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
     emitRowCondition(op);
 }
 
-/// What a loop that keeps the columns of a product calls of it: for a strip of
-/// them, what brings them, and what multiplies some rows by them.
+/// The functions that a loop with kept columns calls for a strip of a product:
+/// one loads its columns, one multiplies some rows by them.
 void GpuEmitter::emitKept(
     ComputeOp op,
     llvm::function_ref<Tile(KernelBuilder &, Value, const TileShape &)>
@@ -186,7 +186,7 @@ Value GpuEmitter::largestExtent(Attribute extent) {
 
 void GpuEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
   int64_t places = placesOf(op, product);
-  // Tiles below one another are apart.
+  // Vertically adjacent tiles are apart.
   TileShape shape = shapeOf(op, real);
   Value tiles = main.divUp(largestExtent(op.getExtents()[product.m]),
                            main.number(shape.rows));

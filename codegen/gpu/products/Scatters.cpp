@@ -1,10 +1,10 @@
 //===- Scatters.cpp - sums whose place a condition finds, on a GPU --------===//
 //
 // The gradient of an embedding: each term is added to the row of its symbol. A
-// list (passes/memory/Scatters.h) is made in two steps. First every term says
-// its row; then every term looks back for the one ahead of it in the same row,
-// and gives it its own number. In the end a group of threads for each row goes
-// from term to term: in ascending order, as on a CPU.
+// list (passes/memory/Scatters.h) is built in two steps. First every term
+// stores its row. Then every term searches backward for the previous one of its
+// row, and links to it. Finally a group of threads per row follows the links:
+// in ascending order, as on a CPU.
 //
 //===----------------------------------------------------------------------===//
 

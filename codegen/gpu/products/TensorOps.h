@@ -1,9 +1,9 @@
 //===- TensorOps.h - the instructions of tensor cores ---------------------===//
 //
-// What all 32 threads of a warp do together, with matrices of bf16: the
-// fragments of PTX's mma.sync.m16n8k16. Of the left side, 16 x 16, and of the
-// result, 16 x 8, thread `lane` has elements of the rows lane / 4 and
-// lane / 4 + 8; of the right side, 16 x 8, elements of the column lane / 4.
+// Operations of all 32 threads of a warp on bf16 matrices: the fragments of
+// PTX's mma.sync.m16n8k16. Of the left side, 16 x 16, and of the result, 16 x
+// 8, thread `lane` has elements of the rows lane / 4 and lane / 4 + 8; of the
+// right side, 16 x 8, elements of the column lane / 4.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,41 +15,41 @@
 
 namespace fovea::codegen {
 
-/// What an instruction multiplies, and who does.
+/// The size of an instruction, and its threads.
 constexpr int64_t mmaRows = 16, mmaColumns = 8, mmaTerms = 16;
 constexpr int64_t warpThreads = attn::threadsOfWarp;
 
-/// A text of PTX, after all that touches memory ahead of it and ahead of all
-/// after it. The emulator knows its instruction by its first word.
+/// A text of PTX, ordered after all earlier and before all later memory
+/// accesses. The emulator recognises its instruction by its first word.
 mlir::LLVM::InlineAsmOp sayPtx(KernelBuilder &kernel, llvm::StringRef text,
                                llvm::StringRef constraints,
                                mlir::ValueRange operands,
                                mlir::TypeRange results = {});
 
-/// Two numbers rounded to bf16, to the nearest and of two to the even one, as a
-/// word of 32 bits.
+/// Two numbers rounded to bf16, to nearest even, as a 32-bit
+/// word.
 mlir::Value roundPair(KernelBuilder &kernel, mlir::Value low, mlir::Value high);
 
 /// Four matrices of 8 x 8, as words. Each thread has the address of a row of
-/// one of them, in memory that threads share.
+/// one of them, in shared memory.
 KernelBuilder::Values loadMatrices(KernelBuilder &kernel, mlir::Value address,
                                    bool transposes);
 
-/// Begins to copy 16 bytes to memory that threads share. Those between two ends
-/// are a group; `waitForCopies` waits for all groups of this thread but the
-/// last ones. Other threads see them after a barrier.
+/// Starts to copy 16 bytes to shared memory. Copies between two ends form a
+/// group; `waitForCopies` waits for all groups of this thread except the last
+/// ones. Other threads see them after a barrier.
 void beginCopy(KernelBuilder &kernel, mlir::Value to, mlir::Value from);
 void endCopies(KernelBuilder &kernel);
 void waitForCopies(KernelBuilder &kernel, int64_t allBut);
 
-/// The sums, four of a thread, with the products of four words of the left side
-/// and two of the right one.
+/// Adds to the sums, four per thread, the products of four words of the left
+/// side and two of the right one.
 KernelBuilder::Values multiplyMatrices(KernelBuilder &kernel,
                                        mlir::ValueRange left,
                                        mlir::ValueRange right,
                                        mlir::ValueRange sums);
 
-/// The f32 that thread `lane` of the warp has.
+/// The f32 of the warp's thread `lane`.
 mlir::Value valueOfLane(KernelBuilder &kernel, mlir::Value value,
                         mlir::Value lane);
 

@@ -1,13 +1,13 @@
 //===- TensorTile.cpp - a tile by tensor cores ----------------------------===//
 //
-// Factors are rounded to bf16 when they come into the memory of the block, 32
-// terms at a time, while the 32 before are multiplied: there are two pieces of
-// that memory, which take turns, and one barrier for each.
+// Factors are rounded to bf16 on their way into the block's memory, 32 terms at
+// a time, while the previous 32 are multiplied: two pieces of that memory
+// alternate, with one barrier each.
 //
-// Warps are two along the rows. mma.sync multiplies 16 rows by 8 columns over
-// 16 terms and adds to sums in f32. A piece lies in memory as its side does: a
-// row of terms for each row, or a row of rows for each term, which ldmatrix
-// transposes. Rows of a piece are 16 bytes apart from where banks would meet.
+// There are two warps along the rows. mma.sync multiplies 16 rows by 8 columns
+// over 16 terms and adds to sums in f32. A piece keeps the layout of its side
+// in memory: a row of terms per row, or a row of rows per term, which ldmatrix
+// transposes. The row pitch is 16 bytes off a bank conflict.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,14 +18,14 @@
 using namespace mlir;
 using namespace fovea::codegen;
 
-/// Terms of a piece, and what a row of it has more than it needs. A tile has as
-/// many rows as columns.
+/// Terms of a piece, and the padding of its rows. A tile has as many rows as
+/// columns.
 static constexpr int64_t pieceTerms = 32, spare = 8;
 static constexpr int64_t warpsAlongRows = 2;
-/// Neighbours that a thread brings at a time.
+/// Neighbours that a thread loads at a time.
 static constexpr int64_t quad = 4;
 
-/// Words of 32 bits that a piece of a side takes, whichever way it lies.
+/// The 32-bit words of a side's piece, in either layout.
 static int64_t wordsOfPiece(const TileShape &shape) {
   return shape.rows * (pieceTerms + spare) / 2;
 }
@@ -78,7 +78,7 @@ struct TensorTileEmitter {
   int64_t quadsOfThread() {
     return t.shape.rows * pieceTerms / quad / t.shape.threads;
   }
-  /// A word of a piece that holds an element.
+  /// The word of a piece that contains an element.
   Value place(const Piece &piece, Value turn, Value row, Value element) {
     Value word =
         b.div(b.add(b.mul(row, num(piece.rowLength)), element), num(2));
@@ -86,7 +86,7 @@ struct TensorTileEmitter {
     return b.create<LLVM::GEPOp>(piece.memory.getType(), b.getI32Type(),
                                  piece.memory, ArrayRef<LLVM::GEPArg>{word});
   }
-  /// Which row of a piece this thread brings, and the first element of it.
+  /// The row of a piece that this thread loads, and its first element.
   std::pair<Value, Value> quadOf(const Piece &piece, int64_t number) {
     Value at = b.add(thread, num(number * t.shape.threads));
     Value across = num((piece.isDeep ? pieceTerms : t.shape.rows) / quad);
@@ -103,7 +103,7 @@ struct TensorTileEmitter {
 };
 } // namespace
 
-/// The elements of a side that this thread brings, zeros where there are none.
+/// The elements of a side that this thread loads, zeros outside.
 void TensorTileEmitter::fetch(const Piece &piece, Value firstTerm, Value last,
                               Values &values) {
   for (int64_t number = 0; number < quadsOfThread(); ++number) {
@@ -118,8 +118,8 @@ void TensorTileEmitter::fetch(const Piece &piece, Value firstTerm, Value last,
   }
 }
 
-/// Rounds what was fetched, to the nearest and of two to the even one, and puts
-/// it where the block sees it.
+/// Rounds the fetched elements to nearest even, and stores them to shared
+/// memory.
 void TensorTileEmitter::put(const Piece &piece, Value turn, ValueRange values) {
   auto words = VectorType::get(2, b.getI32Type());
   for (int64_t number = 0; number < quadsOfThread(); ++number) {
@@ -178,8 +178,8 @@ TensorTileEmitter::Values TensorTileEmitter::multiply(Value turn,
   return sums;
 }
 
-/// The places of the sums of this thread, in order. Of what an instruction
-/// gives, it has two neighbours of a row, and two of the row 8 below.
+/// The places of the sums of this thread, in order. Of an instruction's result,
+/// it has two neighbours of a row, and two of the row 8 below.
 void TensorTileEmitter::forSums(llvm::function_ref<void(Value, Value)> body) {
   Value row = b.add(b.add(t.row, warpRow), b.div(lane, num(4)));
   Value column =
@@ -222,7 +222,7 @@ void TensorTileEmitter::emit() {
         Value turn = b.rem(b.div(b.sub(term, first), num(pieceTerms)), num(2));
         put(a, turn, now.slice(numSums, numFetched));
         put(c, turn, now.slice(numSums + numFetched, numFetched));
-        // All have put theirs, and nobody reads what the next turn puts.
+        // All have stored theirs, and nobody reads the target of the next turn.
         waitForBlock(b);
         Values fetched;
         Value next = b.add(term, num(pieceTerms));
@@ -232,7 +232,7 @@ void TensorTileEmitter::emit() {
         llvm::append_range(result, fetched);
         return result;
       });
-  // Nobody puts anything of another tile before all have read this one's.
+  // Nobody stores parts of another tile before all have read this one's.
   waitForBlock(b);
 
   ValueRange sums = ValueRange(carried).take_front(numSums);

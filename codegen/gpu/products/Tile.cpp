@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace fovea::codegen;
 
-/// The address space of what the threads of a block share.
+/// The address space of shared memory.
 static constexpr unsigned shared = 3;
 
 //===----------------------------------------------------------------------===//
@@ -54,8 +54,8 @@ Value fovea::codegen::stageMemory(KernelBuilder &kernel, ModuleOp module) {
   return ::sizedMemory(kernel, module, "fovea_stages", 1024);
 }
 
-/// From a term to the next one. Not a multiple of the 32 banks of the memory,
-/// so that threads that bring terms of one row do not wait for each other.
+/// The pitch between terms. Not a multiple of the 32 memory banks, so that
+/// threads that load terms of one row do not wait for each other.
 static int64_t strideOfTerms(int64_t along) { return along + 4; }
 
 TileMemory fovea::codegen::tileMemory(KernelBuilder &kernel, ModuleOp module,
@@ -104,8 +104,8 @@ Value TileSide::elementOrZero(KernelBuilder &b, Type type, Value at, Value end,
   auto zero = [&] { return b.constant(type, 0); };
   if (list)
     return b.choose(isThere, [&] { return element(b, type, at, term); }, zero);
-  // Without a branch, so that all of them are on their way at a time: what is
-  // not there is read where the last one is.
+  // Branchless, so that all loads are in flight: out-of-range loads read the
+  // last element.
   at = b.min(at, b.sub(end, b.number(1)));
   term = b.min(term, b.sub(last, b.number(1)));
   return b.select(isThere, element(b, type, at, term), zero());
@@ -199,18 +199,19 @@ struct TileEmitter {
   int64_t numBrought(int64_t along) const {
     return along * t.shape.terms / t.shape.threads;
   }
-  /// Which row of a side element `number` of this thread is of, and which term.
+  /// The row and the term of a side's element number `number` of this thread.
   std::pair<Value, Value> broughtAt(const TileSide &side, int64_t along,
                                     int64_t number);
 
   void fetch(const TileSide &side, int64_t along, Value firstTerm, Value first,
              Value end, Values &values);
   Values fetchBoth(Value firstTerm);
-  /// Of its elements along a side a thread has so many that lie side by side.
-  /// Those of all threads ahead of the next so many: so the threads of a warp
-  /// read neighbours.
+  /// A thread has so many adjacent elements along a side. Those of all
+  /// threads come before the next ones, so the threads of a warp read
+  /// neighbours.
   int64_t neighbours() const { return std::min<int64_t>(own, 4); }
-  /// Where element `i` of a thread is along a side, from its first one on.
+  /// The position of a thread's element `i` along a side, from its first one
+  /// on.
   int64_t at(int64_t along, int64_t i) const {
     int64_t run = neighbours();
     return i / run * (along * run / own) + i % run;
@@ -222,7 +223,7 @@ struct TileEmitter {
   void putRows(ValueRange values) {
     put(t.memory.a, t.a, t.shape.rows, strideOfTerms(t.shape.rows), values);
   }
-  /// Where terms of B are that a block keeps, from `term` on.
+  /// The address of a block's kept terms of B, from `term` on.
   Value keptAt(Value term) {
     return b.at(t.element, t.kept, b.mul(term, num(t.shape.columns)));
   }
@@ -234,7 +235,7 @@ struct TileEmitter {
 };
 } // namespace
 
-/// Neighbouring threads bring what lies side by side.
+/// Neighbouring threads load neighbouring elements.
 std::pair<Value, Value> TileEmitter::broughtAt(const TileSide &side,
                                                int64_t along, int64_t number) {
   bool isDeep = side.isDeep();
@@ -309,8 +310,8 @@ KernelBuilder::Values TileEmitter::multiply(Value terms, Value row,
   });
 }
 
-/// The sums of this thread with the terms that the block keeps of B: only those
-/// of A are brought.
+/// Updates the sums with the terms of B that the block keeps: only those of A
+/// are loaded.
 KernelBuilder::Values TileEmitter::multiplyKept(Value row, Value column,
                                                 Values sums) {
   size_t numSums = sums.size();

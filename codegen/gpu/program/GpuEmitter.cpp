@@ -11,8 +11,8 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using runtime::Program;
 
-/// Elements that a thread of a group has of a range: DivideWork's chunks are
-/// eight vectors.
+/// Elements of a range per thread of a group: DivideWork's chunks are eight
+/// vectors.
 static constexpr unsigned lanesOfRange = groupThreads / 8;
 
 GpuEmitter::GpuEmitter(ProgramOp program, ModuleOp module,

@@ -1,6 +1,6 @@
 //===- GpuEmitter.h - the kernels of a GPU and their launches -------------===//
 //
-// Private to the back end. What groups and blocks of threads do with work
+// Private to the back end. The work of groups and blocks of threads on work
 // units, and matrix products in tiles.
 //
 //===----------------------------------------------------------------------===//
@@ -14,38 +14,38 @@
 
 namespace fovea::codegen {
 
-/// Of a kernel's function: the threads of a block, and the work units that a
-/// block does at a time.
+/// For a kernel's function: the threads of a block, and the work units that a
+/// block processes at a time.
 constexpr llvm::StringLiteral threadsName = "fovea.threads";
 constexpr llvm::StringLiteral unitsAtOnceName = "fovea.units_at_once";
-/// How many of its blocks share what they fetch; none: they share nothing.
+/// The cluster size; 0: no clusters.
 constexpr llvm::StringLiteral clusterName = "fovea.cluster";
-/// How many slots the list of a kernel has that reads it by numbers it
-/// computes.
+/// The list size of a kernel that reads it by computed
+/// indices.
 constexpr llvm::StringLiteral slotsName = "fovea.slots";
-/// Of a kernel that is all steps of a loop: how often its blocks wait for each
-/// other in one. Of a loop of launches: that the kernel ahead of it is all of
-/// it.
+/// For a kernel with all steps of a loop: the number of grid
+/// synchronisations per step. For a loop of launches: that the kernel before
+/// it replaces it.
 constexpr llvm::StringLiteral loopName = "fovea.loop";
-/// A kernel of a loop that stays on the device: when it runs in a step
-/// (passes/memory/KeepLoops.h), and which op of the step it is of.
+/// A kernel of a loop that stays on the device: its time in a step
+/// (passes/memory/KeepLoops.h), and its op.
 struct StepLaunch {
   attn::StepTime time;
   mlir::Operation *op = nullptr;
-  /// Whether a block does an example.
+  /// Whether a block handles an example.
   bool isByExample = false;
-  /// Whether it is ahead of all that the step computes; it lists rows.
+  /// Whether it precedes all computations of the step; it lists rows.
   bool isAhead = false;
 };
-/// A product of such a loop whose columns stay on the chip: functions of the
-/// frame, of where a strip of them lies there, how many of its terms do, and
-/// its first column; and of the block's first tile of rows and the distance of
-/// the next one.
+/// A product of such a loop with columns on the chip: functions of the
+/// frame, of the address of a strip, its number of terms, and its first
+/// column; and of the block's first tile of rows and the distance to the
+/// next one.
 struct KeptProduct {
   attn::KeptColumns columns;
   mlir::func::FuncOp keep, multiply;
 };
-/// The registers that a thread may have, where that is not left to CUDA.
+/// The maximum registers per thread, unless left to CUDA.
 constexpr llvm::StringLiteral registersName = "fovea.registers";
 
 class GpuEmitter final : public LaunchEmitter {
@@ -63,18 +63,19 @@ private:
                           attn::ExampleProduct product) override;
   bool emitScatter(attn::ComputeOp op) override;
   void emitStrips(attn::KernelOp kernel) override;
-  /// Of an attention that reads copies: these, and what reads them.
+  /// For an attention that reads copies: these, and their readers.
   void emitInGroups(attn::KernelOp kernel);
   void copyFactors(const struct StripGroup &group);
   void emitColumns(attn::KernelOp kernel) override;
   void noteLoop(attn::ScanOp op, mlir::scf::ForOp loop) override;
 
-  /// Notes of a kernel of a loop that stays on the device when it runs.
+  /// Records the time of a kernel in a loop that stays on the device.
   void noteStep(mlir::func::FuncOp function, bool isByExample, bool isAhead);
   /// The kernels of such loops.
   void emitLoops();
 
-  /// A kernel of which a block does one unit, of some tiles, after the other.
+  /// A kernel in which a block computes one unit, of some tiles, after the
+  /// other.
   void launchTiles(mlir::Operation *op, mlir::Value units,
                    const TileShape &shape,
                    llvm::function_ref<void(KernelBuilder &, mlir::Value frame,
@@ -85,14 +86,14 @@ private:
                   int64_t threads, int64_t unitsAtOnce,
                   mlir::Value sharedBytes = nullptr);
 
-  /// A number, or where the frame has it.
+  /// A number, or its place in the frame.
   struct Size {
     std::optional<int64_t> number = std::nullopt;
     int slot = 0;
     mlir::Value of(KernelBuilder &builder, mlir::Value frame) const;
   };
-  /// The copy of a side of a product: what it is of, how many rows that has,
-  /// and the list of them, if there is one.
+  /// The copy of a product's side: its source, the number of rows, and their
+  /// list, if there is one.
   struct FactorCopy {
     int slot;
     attn::CopiedSide from;
@@ -104,7 +105,7 @@ private:
   TileSide sideOf(KernelBuilder &builder, mlir::Value frame,
                   const FactorCopy &copy);
   void launchCopies(attn::ComputeOp op, llvm::ArrayRef<FactorCopy> all);
-  /// Notes of the last kernel that its units are tiles of copies.
+  /// Records that the units of the last kernel are tiles of copies.
   void noteCopies();
 
   /// One of several copies that a launch makes, and the first of its units.
@@ -112,7 +113,7 @@ private:
     FactorCopy copy;
     int64_t firstUnit;
   };
-  /// The launch of the copies that are gathered ahead of a product.
+  /// The launch of the gathered copies before a product.
   void launchGathered(attn::ComputeOp op);
   void copyTile(KernelBuilder &builder, mlir::Value frame,
                 llvm::ArrayRef<GatheredPart> parts, mlir::Value unit);
@@ -120,7 +121,7 @@ private:
                                llvm::ArrayRef<GatheredPart> parts,
                                mlir::Value unit);
 
-  /// Fills up the copies that the equations of a kernel store.
+  /// Pads the copies that the equations of a kernel store.
   void clearRest(KernelBuilder &builder, mlir::Value frame,
                  mlir::Operation *launched);
   void emitCopiedProduct(attn::ComputeOp op, const attn::RowsProduct &product,
@@ -138,7 +139,7 @@ private:
   llvm::DenseMap<mlir::Operation *, StepLaunch> stepLaunches;
   llvm::MapVector<mlir::Operation *, KeptProduct> keptProducts;
   mlir::func::FuncOp lastKernel;
-  /// Of the kernel at hand.
+  /// For the current kernel.
   TileMemory memory;
   mlir::Value largestExtent(mlir::Attribute extent);
 };

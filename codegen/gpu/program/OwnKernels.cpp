@@ -1,7 +1,7 @@
 //===- OwnKernels.cpp - kernels that the runtime itself launches ----------===//
 //
-// Each operation is rounded as runtime/train/Optimiser.cpp rounds it, in the
-// same order: the weights have the same bits on either machine.
+// Each operation is rounded as in runtime/train/Optimiser.cpp, in the same
+// order: the weights have the same bits on either machine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ private:
   void forGroups(StringRef name, Body body);
   void rule(StringRef name, llvm::function_ref<void()> body);
 
-  // The list of the kernel at hand.
+  // The list of the current kernel.
   Value base(int place) { return b.pointerSlot(list, place); }
   Value number(int place, Type type);
   Value number(int place) { return number(place, real); }
@@ -75,7 +75,7 @@ private:
   KernelBuilder b;
   Type real;
   Value list;
-  // Of a rule: its weight, and what it keeps in registers.
+  // For a rule: its weight, and its state in registers.
   Value at, slope;
 };
 
@@ -129,7 +129,8 @@ void OwnKernels::forGroups(StringRef name, Body body) {
 }
 
 /// The sum of the squares of `count` values at `from`, at most `valuesOfPart`,
-/// in f64: of each eighth value, what is over with the first, and of those.
+/// in f64: eight interleaved partial sums, the remainder with the first, then
+/// the sum of those.
 /// `parts` is room for the eight.
 Value OwnKernels::sumOfPart(Value from, Value count, Value parts) {
   Type wide = b.getF64Type();
@@ -265,7 +266,7 @@ void OwnKernels::addLearner() {
     store(times(load(0, unit), number(1)), 0, unit);
   });
   forThreads("clamp", [&](Value unit) {
-    // As std::min and std::max: what is no number stays so.
+    // As std::min and std::max: a NaN stays.
     Value value = load(0, unit), most = number(1);
     Value least = b.create<arith::NegFOp>(most);
     value = b.select(isLess(value, least), least, value);
@@ -276,9 +277,9 @@ void OwnKernels::addLearner() {
   addRules();
 }
 
-/// The best symbols of a row: the largest of all, then the largest of those
-/// that come after it, and so on. Of equals the lower symbol comes first, and
-/// what is no number ahead of all.
+/// The best symbols of a row: the largest, then the largest of those after it,
+/// and so on. Among equals the lower symbol comes first, and NaNs come before
+/// all.
 void OwnKernels::addBest() {
   kernel("best", /*unitsAtOnce=*/1, [&](Value units) {
     Type wide = b.i64();
@@ -294,7 +295,7 @@ void OwnKernels::addBest() {
     auto isSame = [&](Value x, Value y) -> Value {
       return b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, x, y);
     };
-    /// Whether (key, symbol) comes after another.
+    /// Returns whether (key, symbol) comes after another.
     auto isAfter = [&](Value key, Value symbol, Value otherKey,
                        Value otherSymbol) {
       return b.either(

@@ -7,10 +7,10 @@
 
 namespace fovea::codegen {
 
-/// Adds what a learner does with the gradients of a program, for numbers of the
-/// type `real` (runtime/device/OwnKernels.h), once to a module.
+/// Adds the learner's operations on a program's gradients, for the real type
+/// `real` (runtime/device/OwnKernels.h), once per module.
 void addLearnerKernels(mlir::ModuleOp module, mlir::Type real);
-/// The same of what a search does with log p of symbols.
+/// The same for the search's operations on log p of symbols.
 void addSearchKernels(mlir::ModuleOp module, mlir::Type real);
 
 } // namespace fovea::codegen

@@ -56,7 +56,7 @@ void fovea::codegen::waitForThreads(KernelBuilder &kernel, int64_t count) {
       ValueRange{i32(kernel, 1), i32(kernel, count)});
 }
 
-/// The threads of a warp may come apart, and arrive as one.
+/// The threads of a warp may diverge, and arrive as one.
 void fovea::codegen::waitForCluster(KernelBuilder &kernel) {
   kernel.create<LLVM::CallIntrinsicOp>(
       kernel.getStringAttr("llvm.nvvm.bar.warp.sync"),
@@ -82,9 +82,9 @@ static Value numberInMemory(KernelBuilder &kernel, ModuleOp module,
   return kernel.create<LLVM::AddressOfOp>(pointer, symbol);
 }
 
-/// The first thread of a block says that it has arrived. That of the last block
-/// begins the next turn, for which the others wait. Atomic additions of NVPTX
-/// have no order, so there are fences.
+/// The first thread of a block signals its arrival. That of the last block
+/// starts the next turn, for which the others wait. NVPTX's atomic additions
+/// are unordered, so there are fences.
 void fovea::codegen::waitForGrid(KernelBuilder &kernel, ModuleOp module) {
   using LLVM::AtomicOrdering;
   constexpr llvm::StringLiteral scope = "device";
@@ -156,7 +156,7 @@ public:
   }
 
 private:
-  /// The threads of this group, as bits of those of the warp, which is two.
+  /// The threads of this group, as bits of the warp, which has two groups.
   static Value threadsOfGroup(KernelBuilder &kernel) {
     Value thread =
         intrinsic(kernel, "read.ptx.sreg.tid.x", kernel.getI32Type(), {});
@@ -166,7 +166,7 @@ private:
 
   static Value shuffle(KernelBuilder &kernel, StringRef kind, Value word,
                        int64_t number) {
-    // Lanes in segments of 16, of which `down` stops at the last.
+    // Lanes in segments of 16, at whose end `down` stops.
     constexpr int64_t segments = (32 - groupThreads) << 8 | 0x1F;
     return intrinsic(kernel, ("shfl.sync." + kind + ".i32").str(),
                      kernel.getI32Type(),

@@ -2,7 +2,8 @@
 // anywhere but this server.
 'use strict';
 
-const colors = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9'];
+// As `fovea plot` draws the curves of one training (pictures/Color.cpp).
+const colors = { training: '#0072b2', validation: '#d55e00' };
 const find = (id) => document.getElementById(id);
 const axes = ['step', 'epoch', 'seconds'];
 let entries = [], place = 0, rest = '', hasDecoded = false;
@@ -76,7 +77,7 @@ function draw(title, names) {
   const xs = all.map((point) => point.x), ys = all.map((point) => point.y);
   let [x0, x1] = [Math.min(...xs), Math.max(...xs)], [y0, y1] = [Math.min(...ys), Math.max(...ys)];
   if (x0 === x1) x1 = x0 + 1;
-  if (y0 === y1) [y0, y1] = isLog ? [y0 / 2, y1 * 2] : [y0 - 1, y1 + 1];
+  if (y0 === y1) [y0, y1] = isLog ? [y0 / 2, y1 * 2] : [y0 - (Math.abs(y0) / 10 || 1), y1 + (Math.abs(y1) / 10 || 1)];
   const toX = (x) => left + (x - x0) / (x1 - x0) * (width - left - right);
   const toY = (y) => height - bottom - (scale(y) - scale(y0)) / (scale(y1) - scale(y0)) * (height - top - bottom);
   const picture = element('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img',
@@ -89,9 +90,10 @@ function draw(title, names) {
   const path = (points) => points.map((point) => `${toX(point.x).toFixed(1)},${toY(point.y).toFixed(1)}`).join(' ');
   const caption = document.createElement('figcaption');
   caption.append(Object.assign(document.createElement('b'), { textContent: title }));
-  curves.forEach((curve, number) => {
+  curves.forEach((curve) => {
     const isValid = curve.name.startsWith('valid_');
-    const look = { class: `curve${isValid ? ' valid' : ''}`, stroke: colors[number % colors.length] };
+    const kind = isValid ? 'validation' : 'training';
+    const look = { class: `curve${isValid ? ' valid' : ''}`, stroke: colors[kind] };
     if (share > 0) picture.append(element('polyline', { ...look, class: look.class + ' raw', points: path(curve.points) }));
     picture.append(element('polyline', { ...look, points: path(smoothed(curve.points, share)) }));
     const best = curve.points.filter((point) => point.best).at(-1);
@@ -99,8 +101,8 @@ function draw(title, names) {
       picture.append(element('circle', { class: 'best', cx: toX(best.x), cy: toY(best.y), r: 5 },
         element('title', {}, `best: ${short(best.y)}, update ${best.entry.step}`)));
     const key = document.createElement('span');
-    key.textContent = `${isValid ? '╌╌' : '──'} ${isValid ? 'validation' : 'training'} ${short(curve.points.at(-1).y)}`;
-    key.style.color = colors[number % colors.length];
+    key.textContent = `${isValid ? '╌╌' : '──'} ${kind} ${short(curve.points.at(-1).y)}`;
+    key.style.color = colors[kind];
     caption.append(key);
   });
   const figure = document.createElement('figure');

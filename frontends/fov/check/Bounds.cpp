@@ -1,9 +1,9 @@
 //===- Bounds.cpp - is every read inside its array? -----------------------===//
 //
-// Each index of each read is proved to lie between the first and the last
-// place of its axis, for all values of the indices and lengths: the negation,
-// with what is known, must have no whole solution. What is known of a place is
-// in Places.h; conditions of enclosing reductions and branches hold besides.
+// Proves that each index of each read lies between the first and the last place
+// of its axis, for all values of the indices and lengths: the negation must
+// have no integer solution. Places.h has the known facts; conditions of
+// enclosing reductions and branches also hold.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,7 +56,7 @@ private:
 
 } // namespace
 
-/// A place inside the range covers the general equation there: x[0], x[1], ..
+/// A place inside the range overrides the general equation: x[0], x[1], ..
 void Prover::raiseLowerBounds(Array &array) {
   const Piece *general = array.general();
   if (!general)
@@ -110,7 +110,7 @@ void Prover::walk(Term *term, const Path &path) {
     checkRead(term, path);
 }
 
-/// The place of a read that says which row an axis of a nested length is of.
+/// The place of a read that selects the row for an axis of a nested length.
 static Term *rowOf(const Term &read, unsigned axis, const Extent &size) {
   const Atom *length = size.length();
   if (!length || length->parent.empty())
@@ -123,8 +123,8 @@ static Term *rowOf(const Term &read, unsigned axis, const Extent &size) {
   return nullptr;
 }
 
-/// Whether a place of an axis with a nested length runs over that length in
-/// another row than the one that is read.
+/// Returns whether a place of an axis with a nested length runs over that
+/// length in another row than the read one.
 static bool isNestedElsewhere(const Term &read, unsigned axis,
                               const Extent &size) {
   Term *row = rowOf(read, axis, size);
@@ -135,7 +135,7 @@ static bool isNestedElsewhere(const Term &read, unsigned axis,
   return !own || affineIndex(*row) != own;
 }
 
-/// Whether `part` is `whole` or stands in it.
+/// Returns whether `part` is `whole` or occurs in it.
 static bool isPartOf(const Term &part, const Term &whole) {
   llvm::SetVector<const Term *> parts;
   parts.insert(&whole);
@@ -146,6 +146,12 @@ static bool isPartOf(const Term &part, const Term &whole) {
         parts.insert(inner);
   }
   return parts.contains(&part);
+}
+
+/// The help that adds a value for the places outside, and states the value: it
+/// changes the model's result.
+static std::string readsZero(const Term &read) {
+  return "; help: write " + termText(read) + " ?? 0 to read 0 outside";
 }
 
 void Prover::checkRead(Term *term, const Path &path) {
@@ -167,7 +173,7 @@ void Prover::checkRead(Term *term, const Path &path) {
     if (arg->kindOf == Kind::Token && arg->vocabulary &&
         arg->vocabulary->size == *size)
       continue;
-    // W[i] says nothing of W[j].
+    // W[i] implies nothing about W[j].
     bool otherRow = isRead && isNestedElsewhere(*term, axis, *size);
     if (arg->kind == TermKind::Index && arg->index->extent &&
         *arg->index->extent == *size && !otherRow)
@@ -180,7 +186,7 @@ void Prover::checkRead(Term *term, const Path &path) {
     std::optional<WholeSum> high = places.valueOf(*size, row ? &*row : nullptr);
     for (auto &[condition, holds] : path)
       places.assume(condition, holds);
-    // Places outside that are given move the ends.
+    // Boundary values extend the range.
     int64_t below = 0, above = 0;
     if (isRead) {
       const Array &array = *term->array;
@@ -217,15 +223,14 @@ void Prover::checkRead(Term *term, const Path &path) {
       diagnostics.error(arg->loc,
                         termText(*arg) + " runs over another row of " +
                             size->text() + " than " + termText(*term) +
-                            " reads, which may be shorter; write " +
-                            termText(*term) + " ?? 0");
+                            " reads, which may be shorter" + readsZero(*term));
     else if (!top)
       report(term, axis, false, *size, branches);
   }
 }
 
-/// How many places below 0 and from `size` on of axis `axis` are given for
-/// those of `piece`, by equations that fix that axis as well.
+/// Counts the places below 0, and from `size` on, of axis `axis` that are given
+/// for those of `piece`, by equations that fix that axis as well.
 static std::pair<int64_t, int64_t> cornersOf(const Array &array,
                                              const Piece &piece, unsigned axis,
                                              const Extent &size) {
@@ -250,8 +255,8 @@ static std::pair<int64_t, int64_t> cornersOf(const Array &array,
   return {below, above};
 }
 
-/// Where a read leaves an array along one axis it takes what is given there,
-/// and must not leave that along another.
+/// A read that leaves an array along one axis takes the boundary value, and
+/// must not leave that value along another axis.
 void Prover::checkCorners(Term *term, const Path &path) {
   const Array &array = *term->array;
   for (const Piece &piece : array.pieces) {
@@ -277,7 +282,7 @@ void Prover::checkCorners(Term *term, const Path &path) {
         if (auto fixed = places.valueOf(place.constant))
           places.equal(places.valueOf(term->args[k]), *fixed);
       }
-      // What is wrong with an index at all has been said.
+      // Other errors in an index have been reported.
       if (!isOutside || !high)
         continue;
       auto [below, above] = cornersOf(array, piece, axis, *size);
@@ -311,7 +316,7 @@ void Prover::report(Term *term, unsigned axis, bool below, const Extent &size,
   std::string valueShape = isRead && term->array->valueShape
                                ? shapeText(*term->array->valueShape)
                                : "number";
-  // i + c with a constant: the place that is missing can be named.
+  // i + c with a constant: the missing place can be named.
   auto [var, shift] =
       affineIndex(*arg).value_or(std::pair<IndexVar *, int64_t>(nullptr, 0));
   auto placed = [&](const std::string &place) {
@@ -348,7 +353,7 @@ void Prover::report(Term *term, unsigned axis, bool below, const Extent &size,
       return s;
     };
     std::string missing = placed(spaceless(shown));
-    // The future of what is generated is as wrong in decoding.
+    // Future values of generated data are also errors in decoding.
     if (isRead && term->array->generated && shift > 0)
       for (const Array *array : model.arrays)
         for (const Piece &piece : array->pieces)
@@ -366,15 +371,45 @@ void Prover::report(Term *term, unsigned axis, bool below, const Extent &size,
         term->loc,
         text + " reads " + missing + " for " + var->name + " = " +
             spaceless(last) + ", outside 0 .. " +
-            spaceless((size + Extent(-1)).text()) + "; write " + text +
-            " ?? 0, or give " + missing + " = ...",
+            spaceless((size + Extent(-1)).text()) + readsZero(*term) +
+            ", or give " + missing + " = ...",
         isRead
             ? std::vector<Diagnostics::Note>{{term->array->loc,
                                               "'" + base + "' is given here"}}
             : std::vector<Diagnostics::Note>{});
     return;
   }
-  // The branches of the place itself: what encloses the read holds anyway.
+  // A place that is outside for any length: a default of 0 would always apply.
+  std::optional<Extent> fixed;
+  if (arg->kind == TermKind::Number && arg->isInteger)
+    fixed = Extent(int64_t(arg->number));
+  else if (arg->kind == TermKind::Size && arg->args.empty())
+    fixed = arg->extent;
+  if (fixed && (below || (*fixed - size).value().value_or(-1) >= 0)) {
+    std::string last = (size + Extent(-1)).text();
+    llvm::erase(last, ' ');
+    std::string place = termText(*arg);
+    llvm::erase(place, ' ');
+    // The read with another place on this axis.
+    auto readAt = [&](const std::string &other) {
+      std::string result = base + "[";
+      unsigned first = isRead ? 0 : 1;
+      for (unsigned k = first; k < term->args.size(); ++k)
+        result += (k > first ? "," : "") +
+                  (k == axis + first ? other : termText(*term->args[k]));
+      return result + "]";
+    };
+    bool mayGive = isRead && term->array->source == Array::Equation &&
+                   axis < term->array->numPlaces;
+    diagnostics.error(
+        arg->loc,
+        text + " reads place " + place + ", outside 0 .. " + last + "; help: " +
+            (mayGive ? "give " + placed(place) + " = ..., or read " : "read ") +
+            readAt("0") + ", the first place, or " + readAt(last) +
+            ", the last one");
+    return;
+  }
+  // Branches of the place itself; enclosing conditions hold anyway.
   std::vector<std::string> conditions;
   for (auto &[condition, holds] : branches)
     if (std::string given = (holds ? "" : "not ") + termText(*condition);
@@ -385,8 +420,7 @@ void Prover::report(Term *term, unsigned axis, bool below, const Extent &size,
   diagnostics.error(
       arg->loc, "nothing proves that " + termText(*arg) +
                     (below ? " is at least 0" : " is below " + size.text()) +
-                    where + "; write " + text +
-                    " ?? 0 to say what stands outside");
+                    where + readsZero(*term));
 }
 
 bool fovea::fov::proveBounds(Elaborated &model, Diagnostics &diagnostics) {

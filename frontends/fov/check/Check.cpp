@@ -1,8 +1,8 @@
 //===- Check.cpp - do all uses of an inferred model agree? ----------------===//
 //
-// Runs after the fixed point of Infer.cpp: what it left open, the pieces of
-// each name, and choices. CheckTerms.cpp has the right sides, CheckRanges.cpp
-// ranges and sizes.
+// Runs after the fixed point of Infer.cpp: checks the open questions, the
+// pieces of each name, and choices. CheckTerms.cpp checks right sides,
+// CheckRanges.cpp ranges and sizes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +57,7 @@ bool Checker::run() {
 // The equations of a name
 //===----------------------------------------------------------------------===//
 
-/// What a call calls, or the text of the term.
+/// The callee of a call, or the text of the term.
 static std::string calleeText(const Term &term) {
   std::string text = termText(term);
   size_t open = text.find('(');
@@ -73,7 +73,8 @@ static std::string calleeText(const Term &term) {
 }
 
 /// GRAMMAR 8.22: the general equation and one for a place outside its range
-/// differ in size, as if the index selected members. True when that was said.
+/// differ in size, as if the index selected members. Returns true if that was
+/// reported.
 bool Checker::memberShapes(Array &array, const Piece &piece) {
   const Piece *general = array.general();
   if (!general || !general->value || !general->value->shape)
@@ -186,7 +187,7 @@ void Checker::pieces(Array &array) {
       continue;
     if (array.valueShape && piece.value->shape && piece.value->kindOf)
       checkPiece(array, piece);
-    // Data is given by the example; what may be added lies outside.
+    // The example provides data; equations may only add places outside.
     if (array.source == Array::Data)
       for (auto [place, size] : llvm::zip(piece.places, array.extents))
         if (!place.var && !isOutside(place.constant, size))
@@ -196,7 +197,7 @@ void Checker::pieces(Array &array) {
                     "places outside 0 .. " +
                     (size - Extent(1)).text(),
                 {{array.loc, "it is declared here"}});
-    // What the right side depends on stands on the left.
+    // The dependencies of the right side must appear on the left.
     for (IndexVar *var : piece.value->free) {
       bool bound = llvm::is_contained(array.context, var) ||
                    llvm::any_of(piece.places, [&](const PiecePlace &place) {
@@ -253,7 +254,7 @@ void Checker::checkMixture(const Choice &choice) {
   }
 }
 
-/// What is said of how a choice is treated is one number, or one for each.
+/// A parameter of a choice's treatment is one number, or one per choice.
 void Checker::checkTreatment(const Choice &choice) {
   std::pair<const char *, const Term *> given[] = {
       {"weight", choice.weight},
@@ -349,11 +350,36 @@ void Checker::checkChoice(const Choice &choice) {
   }
 }
 
+/// A guide proposes values for every place that is drawn, not from a later one
+/// on.
+void Checker::guideFromTheStart(const Choice &guide) {
+  for (auto [number, place] : llvm::enumerate(guide.places)) {
+    if (!place.var || place.shift <= 0)
+      continue;
+    // Another choice of the same kind of array begins there too, or covers the
+    // places before.
+    bool isCovered = llvm::any_of(model.choices, [&](const Choice &other) {
+      if (other.target != guide.target || &other == &guide)
+        return false;
+      const PiecePlace &its = other.places[number];
+      return other.guide ? !its.var : its.var && its.shift == place.shift;
+    });
+    if (!isCovered)
+      error(guide.loc,
+            "the guide of '" + guide.target->text + "' begins at place " +
+                std::to_string(place.shift) +
+                ", but the places before are drawn, too; help: write '" +
+                place.var->name + "' as its index, for every place");
+  }
+}
+
 void Checker::choices() {
   std::map<const Array *, const Term *> drawn; // the logits of what is latent
   for (const Choice &choice : model.choices) {
     checkChoice(choice);
     checkTreatment(choice);
+    if (choice.guide)
+      guideFromTheStart(choice);
     if (choice.distribution == "categorical" && !choice.guide)
       drawn.try_emplace(choice.target, choice.parameters[0].second);
   }
@@ -396,15 +422,15 @@ void Checker::marks() {
   }
 }
 
-/// Whether some size of a shape waits for a call that binds it.
+/// Returns whether some size of a shape waits for a call that binds it.
 static bool isOpen(const std::optional<Shape> &shape) {
   return !shape || llvm::any_of(*shape, [](const Extent &size) {
     return size.unresolved() != nullptr;
   });
 }
 
-/// What is still open although nothing was reported. The first of it explains
-/// the others.
+/// Reports what is still open if there was no other error. The first one
+/// explains the others.
 void Checker::unknowns() {
   for (Array *array : model.arrays) {
     if (!isOpen(array->valueShape))

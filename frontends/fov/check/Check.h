@@ -8,8 +8,8 @@
 
 namespace fovea::fov {
 
-/// Reports what inference left open and every disagreement of ranges, shapes
-/// and kinds. True when there was none.
+/// Reports what inference left open, and every disagreement of ranges, shapes
+/// and kinds. Returns true if there was none.
 bool checkModel(Elaborated &model, Diagnostics &diagnostics);
 
 } // namespace fovea::fov

@@ -1,9 +1,9 @@
 //===- CheckImpl.h - the checks of an inferred model ----------------------===//
 //
 // Private to Check.cpp (names, ranges, choices) and CheckTerms.cpp (right
-// sides, calls). One mistake gives one error: what depends on a term that was
-// reported is passed over, and so is a second mistake at the same place, which
-// is the same one in another member of a family.
+// sides, calls). Each mistake causes one error. Terms that depend on a reported
+// one are skipped, and so is a second error at the same place, which comes from
+// another member of a family.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,14 +44,15 @@ private:
   void choices();
   void checkChoice(const Choice &choice);
   void checkTreatment(const Choice &choice);
+  void guideFromTheStart(const Choice &guide);
   void checkMixture(const Choice &choice);
   void marks();
   void unknowns();
 
-  /// Sizes that nothing gives equal every other; they are reported last.
+  /// Open sizes equal every other size; they are reported last.
   static bool sameShape(const Shape &a, const Shape &b);
 
-  // CheckTerms.cpp. False after a mistake.
+  // CheckTerms.cpp. These return false after an error.
   bool checkTerm(Term &term);
   bool checkIndices(ArrayRef<Term *> indices);
   bool checkRead(Term &term);
@@ -68,9 +69,12 @@ private:
   bool checkDropout(Term &term);
   bool isCondition(const Term &term);
   bool isNumbers(const Term &term);
-  bool isVector(const Term &term, const std::string &what);
+  bool isVector(const Term &term, const std::string &what,
+                const std::string &help = "");
   bool haveOneVocabulary(const Term &a, const Term &b, SMLoc loc);
+  bool checkPower(const Term &term);
   bool checkBinding(const SizeBinding &binding);
+  std::string bindingHelp(const SizeBinding &binding);
   bool checkVocabulary(const Atom *atom, const Term &term);
   void differentVocabularies(const Vocabulary &a, const Vocabulary &b,
                              SMLoc loc);
@@ -80,9 +84,9 @@ private:
   std::set<const Term *> bad;
   std::set<const char *> reported; // places
   std::map<const IndexVar *, Array *> owners;
-  /// Indices whose range is missing because of a mistake that was reported.
+  /// Indices whose range is missing because of a reported error.
   std::set<std::pair<const Array *, std::string>> explained;
-  /// Sizes that are computed from a nested length, and were reported.
+  /// Reported sizes that are computed from a nested length.
   std::set<std::string> nestedSizes;
   std::map<const Term *, std::vector<const SizeBinding *>> bindings;
   std::map<const Term *, std::vector<const Atom *>> vocabularies;

@@ -1,8 +1,8 @@
 //===- CheckRanges.cpp - has every index a range, and every axis a size? --===//
 //
-// A part of Check.cpp: names that are read and never given, the ranges that
-// indices have from their uses, and whether extents are some that the rest of
-// the compiler can count with.
+// A part of Check.cpp: undefined names, the ranges that indices get
+// from their uses, and whether the rest of the compiler supports the
+// extents.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,7 @@
 using namespace fovea;
 using namespace fovea::fov;
 
-/// Every array that is read is given somewhere.
+/// Every array that is read must be defined somewhere.
 void Checker::unread() {
   for (Array *array : model.arrays) {
     if (!array->pieces.empty() && !array->latent && !array->general())
@@ -22,7 +22,7 @@ void Checker::unread() {
     if (!array->pieces.empty() || array->latent || !array->firstRead.isValid())
       continue;
     std::string shape;
-    // A sibling says which shape is wanted.
+    // A sibling shows the required shape.
     for (Array *other : model.arrays)
       if (other != array && other->valueShape && other->loc == array->loc) {
         if (!other->valueShape->empty())
@@ -36,7 +36,7 @@ void Checker::unread() {
   }
 }
 
-/// Whether a size has `wanted` in it.
+/// Returns whether a size contains `wanted`.
 static bool mentions(const Extent &size, const Atom *wanted) {
   for (const auto &[monomial, c] : size.terms())
     for (const auto &[atom, exponent] : monomial)
@@ -46,8 +46,8 @@ static bool mentions(const Extent &size, const Atom *wanted) {
   return false;
 }
 
-/// A module whose parameter gets the size of what it is applied to is applied
-/// to something of one size.
+/// A module whose parameter takes its size from its argument supports one
+/// argument size.
 void Checker::params() {
   for (const Array *param : model.params)
     for (const Extent &size : param->declared) {
@@ -97,7 +97,7 @@ void Checker::ranges() {
 void Checker::disagreements() {
   std::set<const IndexVar *> seen;
   for (const IndexUse &use : model.uses) {
-    // A stated or declared range is the range; the reads are proved.
+    // A stated or declared range is final; the reads are proved.
     if (use.shift != 0 || !use.var->extent || use.read->fallback ||
         use.var->strength != 3 || seen.count(use.var))
       continue;
@@ -111,8 +111,8 @@ void Checker::disagreements() {
     if (!extent || (!isCircular && *extent == *use.var->extent))
       continue;
     seen.insert(use.var);
-    // What follows from a range that follows from itself does so as well: one
-    // error says it.
+    // Ranges that depend on a circular range are circular too: one error
+    // reports it.
     if (isCircular && reported.empty())
       error(use.loc, "the range of index '" + use.var->name +
                          "' follows from itself: " + termText(*use.read) +
@@ -153,7 +153,7 @@ void Checker::checkExtent(const Extent &extent, SMLoc loc,
   if (extent.isSum())
     return;
   const Atom *nested = extent.nestedLength();
-  // What reads such an axis has it as well.
+  // Every reader of such an axis has it as well.
   if (nested && !nestedSizes.insert(extent.text()).second)
     return;
   if (nested)
@@ -217,12 +217,16 @@ void Checker::extents() {
   }
 }
 
-/// No machine has so many places, and what is counted of them after the front
-/// end fits into 64 bits.
+/// No machine has so many places, and later counts of them fit into 64
+/// bits.
 static constexpr double mostElements = 0x1p48;
 
-/// How many places an axis has; one for each unit of a length, which comes with
-/// the data.
+/// Every index is a loop, and the time to compile a loop nest grows with the
+/// cube of its depth. No model of the literature comes near this depth.
+static constexpr size_t mostIndices = 16;
+
+/// Returns the number of places of an axis; one per unit of a length, which
+/// comes with the data.
 static double placesOf(const Extent &extent) {
   std::optional<Extent::Linear> sum = extent.linear();
   if (!sum)
@@ -233,7 +237,7 @@ static double placesOf(const Extent &extent) {
   return std::max(places, 1.0);
 }
 
-/// What has one name has to fit, and so does what an equation runs over.
+/// An array with a name must fit, and so must an equation's iteration space.
 void Checker::elements() {
   auto check = [&](const Shape &shape, SMLoc loc, const std::string &what) {
     double count = 1;
@@ -257,6 +261,15 @@ void Checker::elements() {
     for (const IndexVar *var : term.free)
       all.push_back(*var->extent);
     all.append(term.shape->begin(), term.shape->end());
+    if (all.size() > mostIndices) {
+      // Every enclosing term would report the same.
+      error(term.loc,
+            termText(term) + " runs over " + std::to_string(all.size()) +
+                " indices, but at most " + std::to_string(mostIndices) +
+                " are supported; help: sum over some of them in an "
+                "equation of its own");
+      return;
+    }
     check(all, term.loc, termText(term) + " with its indices");
   }
 }

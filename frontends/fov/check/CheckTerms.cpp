@@ -1,5 +1,6 @@
 //===- CheckTerms.cpp - shapes and kinds of right sides -------------------===//
 
+#include "frontends/fov/ForeignWords.h"
 #include "frontends/fov/check/CheckImpl.h"
 
 using namespace fovea;
@@ -40,11 +41,12 @@ bool Checker::isNumbers(const Term &term) {
   return false;
 }
 
-bool Checker::isVector(const Term &term, const std::string &what) {
+bool Checker::isVector(const Term &term, const std::string &what,
+                       const std::string &help) {
   if (!term.shape || !term.shape->empty())
     return true;
-  error(term.loc,
-        what + " takes a vector, but " + termText(term) + " is a number");
+  error(term.loc, what + " takes a vector, but " + termText(term) +
+                      " is a number" + help);
   return false;
 }
 
@@ -133,7 +135,7 @@ std::string Checker::exchanged(const Term &read, const IndexVar *var,
                             there = read.array->axis(m);
       if (!other || !here || !there || *here == *there || *there != extent)
         continue;
-      // Of the other index nothing else may be known.
+      // Nothing else may be known about the other index.
       if (!other->extent ||
           (*other->extent != *here && other->origin != termText(read)))
         continue;
@@ -151,6 +153,15 @@ std::string Checker::exchanged(const Term &read, const IndexVar *var,
 // Elementwise
 //===----------------------------------------------------------------------===//
 
+/// The help for an elementwise product of a matrix and a vector.
+static std::string productHelp(const Term &a, const Term &b) {
+  bool fits = a.shape->size() == 2 && b.shape->size() == 1 &&
+              a.shape->back() == b.shape->front();
+  return fits ? "; help: write " + termText(a) + " @ " + termText(b) +
+                    " for the product of a matrix and a vector"
+              : "";
+}
+
 bool Checker::checkShapes(Term &term) {
   const Term &a = *term.args[0], &b = *term.args[1];
   if (!a.shape || !b.shape)
@@ -163,7 +174,8 @@ bool Checker::checkShapes(Term &term) {
   if (!a.shape->empty() && !b.shape->empty()) {
     if (sameShape(*a.shape, *b.shape))
       return true;
-    error(term.loc, "cannot " + verb + " " + typed(a) + " and " + typed(b));
+    error(term.loc, "cannot " + verb + " " + typed(a) + " and " + typed(b) +
+                        (term.fn == Fn::Mul ? productHelp(a, b) : ""));
     return false;
   }
   // [N] plus a number that runs over an index of N: an index was forgotten.
@@ -195,7 +207,7 @@ bool Checker::checkShapes(Term &term) {
   return true;
 }
 
-/// Whether two tokens have the same symbols (GRAMMAR 8.18).
+/// Returns whether two tokens have the same symbols (GRAMMAR 8.18).
 bool Checker::haveOneVocabulary(const Term &a, const Term &b, SMLoc loc) {
   if (!a.vocabulary || !b.vocabulary || a.vocabulary->hasSame(*b.vocabulary))
     return true;
@@ -208,6 +220,19 @@ void Checker::differentVocabularies(const Vocabulary &a, const Vocabulary &b,
   error(loc, differenceOf(a, a.name, b, b.name),
         {{a.loc, "'" + a.name + "' is declared here"},
          {b.loc, "'" + b.name + "' is declared here"}});
+}
+
+/// `x^T` of an array: T is a length, and what is meant is the transpose.
+bool Checker::checkPower(const Term &term) {
+  const Term &base = *term.args[0], &exponent = *term.args[1];
+  bool isTransposed = exponent.kind == TermKind::Size &&
+                      exponent.extent.text() == "T" && base.shape &&
+                      !base.shape->empty();
+  if (isTransposed)
+    error(term.loc, termText(base) + "^T is a power of " +
+                        shapeText(*base.shape) + " by the length T" +
+                        transpositionHelp().str());
+  return !isTransposed;
 }
 
 bool Checker::checkMap(Term &term) {
@@ -226,12 +251,14 @@ bool Checker::checkMap(Term &term) {
                             " is not");
         return false;
       }
+  if (term.fn == Fn::Pow && !checkPower(term))
+    return false;
   return (term.args.size() < 2 || checkShapes(term)) && checkGuess(term);
 }
 
-/// The shape of an equation that reads itself was guessed from what stands
-/// beside that read, and the read may turn out to be another one: a whole array
-/// where one of its elements was meant.
+/// The shape of a recursive equation was guessed from its other operands.
+/// The recursive read may be wrong: a whole array instead of one of its
+/// elements.
 bool Checker::checkGuess(Term &term) {
   for (const Term *arg : term.args) {
     if (!term.shape || !arg->shape || arg->shape->empty() ||
@@ -327,7 +354,8 @@ bool Checker::checkContract(Term &term) {
             typed(a) + " and " + typed(b) +
             (isTurned
                  ? "; did you mean " + termText(b) + " @ " + termText(a) + "?"
-                 : ""));
+             : term.isDot ? productHelp(a, b)
+                          : ""));
   return false;
 }
 
@@ -416,8 +444,11 @@ bool Checker::checkTerm(Term &term) {
             name + " takes true or false, but " + termText(arg) + " is not");
       return false;
     }
-    return isNumbers(arg) && (term.kind == TermKind::Reduce ||
-                              isVector(arg, name + " without an index"));
+    return isNumbers(arg) &&
+           (term.kind == TermKind::Reduce ||
+            isVector(arg, name + " without an index",
+                     "; help: name the index: " +
+                         reductionName(term.reduction).str() + "[i](...)"));
   }
   case TermKind::Join:
     return checkJoin(term);
@@ -456,81 +487,4 @@ bool Checker::checkTerm(Term &term) {
   default:
     return true;
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Calls
-//===----------------------------------------------------------------------===//
-
-bool Checker::checkBinding(const SizeBinding &binding) {
-  const Term &term = *binding.term;
-  if (!term.shape)
-    return true;
-  if (binding.callee.empty() || binding.callee == "cut") {
-    // A tuple on the left, or the parts of a cut.
-    std::optional<int64_t> wanted = binding.sizes[0].value();
-    std::optional<int64_t> got =
-        term.shape->empty() ? std::nullopt : term.shape->front().value();
-    if (wanted && got && *wanted == *got)
-      return true;
-    std::string have =
-        term.shape->empty() ? "a number" : shapeText(*term.shape);
-    if (binding.callee == "cut")
-      error(binding.loc, "cut: the parts have " +
-                             binding.sizes[0].textWithValue() + " values but " +
-                             termText(term) + " is " + have);
-    else
-      error(binding.loc, "the left has " + binding.sizes[0].text() +
-                             " names but the right side is " + have);
-    return false;
-  }
-  const Shape &wanted = binding.sizes;
-  if (term.shape->size() != wanted.size()) {
-    error(binding.loc,
-          "'" + binding.callee + "' takes " +
-              (wanted.size() == 1 ? std::string("a vector")
-                                  : counted(wanted.size(), "axis")) +
-              " but " + termText(term) + " is " + shapeText(*term.shape),
-          {{binding.calleeLoc, "'" + binding.callee + "' is defined here"}});
-    return false;
-  }
-  for (auto [want, have] : llvm::zip(wanted, *term.shape)) {
-    if (want.unresolved() || have.unresolved() || want == have)
-      continue;
-    auto number = [](const Extent &extent) {
-      auto value = extent.value();
-      return value ? std::to_string(*value) : extent.text();
-    };
-    if (wanted.size() == 1)
-      error(binding.loc,
-            "'" + binding.callee + "' takes vectors of " + number(want) + " (" +
-                want.text() + ", " +
-                diagnostics.lineText(binding.calleeLoc, binding.loc) +
-                ") but gets " + number(have) + " (" + have.text() +
-                ") here; a module has one input size: declare a second one",
-            {{binding.calleeLoc, "the size is fixed here"}});
-    else
-      error(binding.loc,
-            "'" + binding.callee + "' takes " + shapeText(wanted) + " but " +
-                termText(term) + " is " + shapeText(*term.shape),
-            {{binding.calleeLoc, "the size is fixed here"}});
-    return false;
-  }
-  return true;
-}
-
-bool Checker::checkVocabulary(const Atom *atom, const Term &term) {
-  if (term.kindOf != Kind::Token || !term.vocabulary) {
-    error(term.loc,
-          "an embedding takes a token, but " + termText(term) + " is " +
-              (term.shape && !term.shape->empty() ? shapeText(*term.shape)
-                                                  : std::string("a number")));
-    return false;
-  }
-  auto first = model.vocabularyOf.find(atom);
-  if (first == model.vocabularyOf.end() ||
-      first->second->hasSame(*term.vocabulary))
-    return true;
-  differentVocabularies(*first->second, *term.vocabulary, term.loc);
-  return false;
 }

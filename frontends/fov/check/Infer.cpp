@@ -1,9 +1,9 @@
 //===- Infer.cpp - ranges, shapes, sizes of calls -------------------------===//
 //
-// One fixed point over all terms, arrays and indices of a model: what becomes
-// known wakes the rules that depend on it. Rules of the same strength run until
-// nothing changes; weaker ones then fill what is left (GRAMMAR 4). Check.cpp
-// looks at the result.
+// One fixed point over all terms, arrays and indices of a model: each new fact
+// wakes the rules that depend on it. Rules of equal strength run until nothing
+// changes; then weaker ones fill the gaps (GRAMMAR 4). Check.cpp examines the
+// result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ using namespace fovea::fov;
 
 namespace {
 
-/// Something that a rule looks at again when what it depends on is known.
+/// An item that a rule re-examines when its dependencies are known.
 struct Item {
   enum Kind {
     ofTerm,
@@ -73,19 +73,19 @@ private:
     wake(atom);
   }
 
-  /// Each guess looks at the whole model.
+  /// Each guess examines the whole model.
   static constexpr unsigned maxGuesses = 256;
   unsigned numGuesses = 0;
 
   Elaborated &model;
   std::map<const IndexVar *, std::vector<Array *>> owners;
   llvm::DenseMap<const void *, SmallVector<Item, 2>> dependents;
-  /// What to look at by the rules of strength 3, 4 and 5.
+  /// The items of the rules of strength 3, 4 and 5.
   std::deque<Item> strong, weak, weakest;
   std::set<std::pair<std::deque<Item> *, Item>> queued;
-  /// Of a size that is bound to a nested length W[m]: m.
+  /// For a size bound to a nested length W[m]: m.
   Rows rows;
-  /// How much of an array was known when it was last looked at.
+  /// How much of an array was known at the last visit.
   llvm::DenseMap<Array *, unsigned> known;
 };
 
@@ -156,7 +156,7 @@ void Inference::collect() {
   }
 }
 
-/// Weaker rules fill what stronger ones leave (GRAMMAR 4), one at a time.
+/// Weaker rules fill the gaps of stronger ones (GRAMMAR 4), one at a time.
 void Inference::run() {
   while (true) {
     if (!strong.empty()) {
@@ -182,9 +182,9 @@ void Inference::run() {
   }
 }
 
-/// a[t] = a[t-1] / 2 + x[t] has the shape of x[t] when nothing else gives one,
-/// and `if i == j then x[i] else f(a[i])` that of the branch that is known.
-/// False when there is nothing to guess from.
+/// a[t] = a[t-1] / 2 + x[t] has the shape of x[t] if nothing else defines one,
+/// and `if i == j then x[i] else f(a[i])` that of the known branch. Returns
+/// false if there is nothing to guess from.
 bool Inference::guessShape() {
   Term *best = nullptr;
   const Shape *shape = nullptr;
@@ -263,7 +263,7 @@ void Inference::lookAtUse(const IndexUse &use, int strength) {
     setNested(use, *extent);
     return;
   }
-  // What a reader demands of an array whose index nothing else bounds.
+  // The requirements of a reader on an array whose index has no other bound.
   if (strength >= 5 && !extent && use.var->extent && use.shift == 0 &&
       use.read->kind == TermKind::Read &&
       use.read->array->source == Array::Equation &&
@@ -274,7 +274,7 @@ void Inference::lookAtUse(const IndexUse &use, int strength) {
             *use.var->extent - Extent(piece.places[use.axis].shift), 5, use);
 }
 
-/// softmax[t] of a bound t: both run over the same range.
+/// softmax[t] of a bound t: both have the same range.
 void Inference::lookAtIndex(IndexVar &var) {
   IndexVar *from = var.extent ? &var : var.like;
   IndexVar *to = var.extent ? var.like : &var;
@@ -298,12 +298,12 @@ void Inference::lookAtBinding(const SizeBinding &binding, Item item) {
   for (auto [axis, sizes] :
        llvm::enumerate(llvm::zip(binding.sizes, *binding.term->shape))) {
     auto &[size, given] = sizes;
-    // A size that is one open atom takes the extent of its first use.
+    // An open size of a single atom takes the extent of its first use.
     const Atom *atom = size.openAtom();
     if (!atom)
       continue;
-    // A floor may still hold an open size, even this one: a size that is given
-    // by itself stays open.
+    // A floor may still contain an open size, even this one: a size defined by
+    // itself stays open.
     const Atom *open = given.unresolved();
     if (open && open != atom)
       dependents[open].push_back(item);
@@ -324,7 +324,7 @@ void Inference::lookAtVocabulary(
   solve(atom, term->vocabulary->size);
 }
 
-/// The pieces of a name have one shape and run over the same extents.
+/// The pieces of a name have one shape and one range.
 void Inference::lookAtArray(Array &array) {
   for (const Piece &piece : array.pieces) {
     if (!piece.value)
@@ -362,10 +362,10 @@ void Inference::lookAtArray(Array &array) {
     wake(&array);
 }
 
-/// The value of a latent has the shape that its distribution gives.
+/// The distribution determines the shape of a latent's value.
 void Inference::lookAtChoice(const Choice &choice) {
   Array &target = *choice.target;
-  // A guide proposes for all places that are drawn.
+  // A guide proposes values for all drawn places.
   for (auto [k, place] : llvm::enumerate(choice.places)) {
     std::optional<Extent> extent = target.axis(k);
     if (!choice.guide || !place.var || place.var->extent || !extent)
@@ -405,7 +405,7 @@ void Inference::lookAtChoice(const Choice &choice) {
     wake(&target);
 }
 
-/// A categorical has the symbols of what it draws.
+/// A categorical has the symbols of its target.
 void Inference::demandSymbols(const Choice &choice) {
   if (choice.distribution != "categorical" || !choice.target->vocabulary)
     return;

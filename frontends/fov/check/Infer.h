@@ -10,23 +10,24 @@
 namespace fovea::fov {
 
 /// Finds the extent of every index, the shape and kind of every term, and the
-/// sizes that calls bind, by one fixed point (GRAMMAR 4 and 5); then checks
-/// that all uses agree. True when everything is known and agrees; mistakes are
-/// reported.
+/// sizes that calls bind, by one fixed point (GRAMMAR 4 and 5). Then checks
+/// that all uses agree. Returns true if everything is known and agrees; errors
+/// are reported.
 bool infer(Elaborated &model, Diagnostics &diagnostics);
 
-/// The kind of every term and equation; part of infer.
+/// Infers the kind of every term and equation; part of infer.
 void inferKinds(Elaborated &model);
 
-/// Of sizes that are bound to a nested length W[m]: m.
+/// For sizes bound to a nested length W[m]: m.
 using Rows = llvm::DenseMap<const Atom *, Term *>;
 
-/// The m in whose row an axis with a length nested in `parent` lies: ch[m] has
-/// W[m] places. Null when all rows are there, or nothing says which.
+/// Returns the m of the row that contains an axis whose length is nested in
+/// `parent`: ch[m] has W[m] places. Null if all rows are present, or the row is
+/// unknown.
 Term *rowOf(Elaborated &model, Term &whole, unsigned axis, StringRef parent);
 
-/// Gives every index over a nested length that has none yet its row: that of
-/// what bound the length, or else the only one that is there. Part of infer.
+/// Assigns a row to every index over a nested length that has none: the row of
+/// what bound the length, or else the only one in scope. Part of infer.
 void findRows(Elaborated &model, const Rows &rows);
 
 /// Proves every read in bounds or reports it (GRAMMAR 4). Requires infer.

@@ -1,7 +1,7 @@
 //===- InferKinds.cpp - bit, int, real, token -----------------------------===//
 //
-// The least solution with bit < int < real: int or bit meets real and becomes
-// real. Tokens mix with nothing; Check.cpp reports where they do.
+// The least solution with bit < int < real: int or bit combined with real
+// becomes real. Tokens combine with nothing; Check.cpp reports violations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -129,7 +129,7 @@ void fovea::fov::inferKinds(Elaborated &model) {
         // `true` is known to be a bit from the start.
         array->kind = join(array->kind, piece.value->kindOf);
       }
-  // A kind rises at most three times, so that this ends.
+  // A kind rises at most three times, so this terminates.
   while (!work.empty()) {
     Term *term = work.front();
     work.pop_front();

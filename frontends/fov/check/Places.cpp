@@ -5,8 +5,8 @@
 using namespace fovea;
 using namespace fovea::fov;
 
-/// How many alternatives a condition may have; of one with more nothing is
-/// taken.
+/// The maximum number of alternatives of a condition; larger conditions are
+/// ignored.
 static constexpr size_t maxAlternatives = 16;
 
 static bool isWhole(const Term *term) {
@@ -28,7 +28,7 @@ void Places::equal(const WholeSum &a, const WholeSum &b) {
   system.know(facts);
 }
 
-/// A number from `first` to before `end`, or 0 as well.
+/// A number from `first` to before `end`, or also 0.
 WholeSum Places::between(const WholeSum &first, const WholeSum &end,
                          bool orZero) {
   WholeSum self = system.fresh();
@@ -158,7 +158,7 @@ WholeSum Places::valueOf(const Term *term, const Indices *indices) {
   return value;
 }
 
-/// The whole part of a / b.
+/// The integer part of a / b.
 WholeSum Places::quotient(const WholeSum &a, const WholeSum &b) {
   auto divisor = b.value();
   if (auto number = a.value(); number && divisor && *divisor > 0) {
@@ -173,7 +173,7 @@ WholeSum Places::quotient(const WholeSum &a, const WholeSum &b) {
     facts.below(rest, b);
     system.know(facts);
   } else if (!divisor) {
-    // Of two that are not negative it is none that exceeds the first.
+    // For two nonnegative numbers, at most the first.
     Facts negative, notPositive;
     facts.atLeast(a, zero);
     facts.below(zero, b);
@@ -258,8 +258,8 @@ WholeSum Places::valueOfRead(const Term *term, const Indices *indices) {
     at.push_back(valueOf(arg, indices));
     key.push_back(keyOf(at.back()));
   }
-  // What stands outside of one read says nothing of another, nor does what the
-  // equations of a def are at other indices of its caller.
+  // Facts from outside one read do not apply to another, nor do the equations
+  // of a def at other indices of its caller.
   bool isPlain = !term->fallback && !(indices && !array.context.empty());
   if (isPlain)
     if (auto known = reads.find({&array, key}); known != reads.end())
@@ -267,7 +267,7 @@ WholeSum Places::valueOfRead(const Term *term, const Indices *indices) {
   WholeSum zero = WholeSum::number(0), value = system.fresh();
   std::vector<Facts> alternatives;
   if (array.positionOf && array.positionOf->axis(0)) {
-    // The end symbol stands last: what stands before it is a position.
+    // The end symbol is last: all symbols before it are positions.
     std::optional<WholeSum> end = valueOf(*array.positionOf->axis(0));
     std::optional<Extent> length = array.axis(0);
     Facts &position = alternatives.emplace_back();
@@ -361,7 +361,7 @@ WholeSum Places::valueOfReduction(const Term *term, const Indices *indices) {
     if (term->args[0]->shape && !term->args[0]->shape->empty())
       size = term->args[0]->shape->back();
   } else {
-    // Of several indices it is the number among all their values.
+    // With several indices, the number among all combinations of their values.
     for (const IndexVar *var : term->vars) {
       if (!var->extent)
         return system.fresh();

@@ -22,24 +22,24 @@ class Places {
 public:
   explicit Places(const Elaborated &model) : model(model) {}
 
-  /// The value of a term; what nothing is known of is a variable of its own.
+  /// The value of a term; an unknown one is a variable of its own.
   WholeSum valueOf(const Term *term) { return valueOf(term, nullptr); }
   /// A size; a nested length is that of `row`, and unknown without one.
   std::optional<WholeSum> valueOf(const Extent &extent,
                                   const WholeSum *row = nullptr);
-  /// Takes `condition` for given.
+  /// Assumes `condition`.
   void assume(const Term *condition, bool holds);
   void equal(const WholeSum &a, const WholeSum &b);
 
-  /// Whether `sum` is at least 0. If not, `failing` are the branches in which
-  /// nothing proves it: conditions, and whether they hold.
+  /// Returns whether `sum` is provably at least 0. If not, `failing` has the
+  /// branches without a proof: conditions, and whether they hold.
   using Branches = std::vector<std::pair<const Term *, bool>>;
   bool proves(const WholeSum &sum, Branches *failing = nullptr) const;
 
 private:
-  /// What the indices of an equation are where it is read elsewhere.
+  /// The values of an equation's indices when it is read elsewhere.
   using Indices = std::map<const IndexVar *, WholeSum>;
-  /// A sum as numbers that can be compared.
+  /// A sum as comparable numbers.
   using Key = std::vector<int64_t>;
   static Key keyOf(const WholeSum &sum);
 
@@ -47,14 +47,14 @@ private:
   WholeSum valueOfMap(const Term *term, const Indices *indices);
   WholeSum valueOfRead(const Term *term, const Indices *indices);
   WholeSum valueOfReduction(const Term *term, const Indices *indices);
-  /// What the equations of an array give at some places, as `value`.
+  /// The values of an array's equations at some places, as `value`.
   std::vector<Facts> casesOfEquation(const Array &array, ArrayRef<WholeSum> at,
                                      const WholeSum &value,
                                      const Indices *indices);
   WholeSum quotient(const WholeSum &a, const WholeSum &b);
   WholeSum between(const WholeSum &first, const WholeSum &end, bool orZero);
   WholeSum indexOf(const IndexVar *var);
-  /// The alternatives under which a condition holds, or does not.
+  /// The alternatives under which a condition holds, or fails.
   std::vector<Facts> casesOf(const Term *condition, bool holds,
                              const Indices *indices);
 

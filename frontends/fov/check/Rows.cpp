@@ -1,8 +1,8 @@
 //===- Rows.cpp - whose row a nested length is of -------------------------===//
 //
-// A nested length W[m] is another one for each m. An index that runs over it
-// comes with the m: said by the spec, of what is read, or, inside of a def, of
-// what the def is applied to.
+// A nested length W[m] differs for each m. An index that runs over it needs its
+// m: stated in the spec, taken from the read array, or, inside a def, from the
+// def's argument.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ Term *fovea::fov::rowOf(Elaborated &model, Term &whole, unsigned axis,
   auto hasShape = [](const Term *arg) {
     return arg->shape && !arg->shape->empty();
   };
-  // What has the shape of an operand.
+  // The terms with the shape of an operand.
   while (term->kind == TermKind::Map || term->kind == TermKind::If ||
          term->kind == TermKind::Vector || term->kind == TermKind::Dropout) {
     auto *arg = llvm::find_if(term->args, hasShape);

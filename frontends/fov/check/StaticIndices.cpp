@@ -1,11 +1,11 @@
 //===- StaticIndices.cpp - which indices select members of a family -------===//
 //
-// An index is static when it selects a member of a family (`cell[l](..)`), or
-// occurs in a `length`, or stands at an axis that is static in another
-// equation; and an axis is static when there is an order only member by member.
-// This page finds them, and the range of each, by a fixed point over
-// the syntax of one scope (GRAMMAR 4). Static indices are expanded before
-// anything else is known, so their ranges use dims only.
+// An index is static if it selects a member of a family (`cell[l](..)`), occurs
+// in a `length`, or stands at an axis that is static in another equation. An
+// axis is static if its places can only be ordered member by member. Finds
+// static indices and their ranges by a fixed point over the syntax of one scope
+// (GRAMMAR 4). Static indices are expanded before inference, so their ranges
+// use only dims.
 //
 //===----------------------------------------------------------------------===//
 
@@ -112,8 +112,8 @@ private:
   std::deque<Candidate> candidates;
   std::deque<Env> envs;
   std::vector<Use> uses;
-  /// The equations that each name reads, and the axes at which some equation of
-  /// it is for one place.
+  /// The equations that each name reads, and the axes that some equation fixes
+  /// to one place.
   std::map<Family *, std::set<Family *>> reads;
   std::set<std::pair<Family *, unsigned>> ownPlaces;
 };
@@ -141,8 +141,8 @@ Family *StaticAnalysis::familyOf(const Expr &base, bool &isLength) {
   return symbol->family;
 }
 
-/// Marks every candidate inside `expr` static, but not that of a length which
-/// comes with the data: W[m].
+/// Marks every candidate inside `expr` static, except that of a length from the
+/// data: W[m].
 void StaticAnalysis::useAll(const Expr &expr, const Env *env) {
   if (expr.kind == ExprKind::Name)
     if (Candidate *candidate = find(env, expr.name))
@@ -301,8 +301,8 @@ void StaticAnalysis::spread() {
   }
 }
 
-/// Whether an equation is computed, in however many steps, from what `on`
-/// gives.
+/// Returns whether an equation depends on `on`, directly or
+/// indirectly.
 bool StaticAnalysis::dependsOn(Family *from, const Statement &on) {
   std::set<Family *> seen{from};
   SmallVector<Family *> work{from};
@@ -317,9 +317,9 @@ bool StaticAnalysis::dependsOn(Family *from, const Statement &on) {
 }
 
 /// v[0] = .., v[l < L] = f(y[0]), y[l] = g(cell[l](v[l])): v is computed from
-/// the members of y, and these from its places, one of which has an equation of
-/// its own. Only member by member is there an order: v is a family as well.
-/// True when one was found.
+/// the members of y. These depend on v's places, one of which has its own
+/// equation. Only a member-by-member order exists, so v is a family as well.
+/// Returns true if one was found.
 bool StaticAnalysis::makeMembers() {
   bool found = false;
   for (const Use &use : uses) {
@@ -346,7 +346,7 @@ bool StaticAnalysis::offer(const Use &use, int64_t extent, int strength) {
   return !same;
 }
 
-/// Whether a statement reads what it gives.
+/// Returns whether a statement reads its own result.
 bool StaticAnalysis::isSelf(const Use &use) {
   return llvm::any_of(use.statement->lefts, [&](const ast::Left &left) {
     Symbol *symbol = elaborator.lookup(scope, left.name);
@@ -373,10 +373,10 @@ void StaticAnalysis::findRanges() {
   for (Candidate &candidate : candidates)
     if (candidate.isStatic && candidate.stated)
       readStated(candidate);
-  // Each rule is tried only when the stronger ones have nothing more to say.
+  // A rule is tried only when the stronger ones find nothing more.
   for (int strength = 2; strength <= 5;) {
     bool changed = false;
-    // The left of a general equation gives its axis a range.
+    // The left side of a general equation determines an axis's range.
     for (Use &use : uses)
       if (use.isLeft && use.candidate->isStatic && use.candidate->extent &&
           use.family->isEquation) {
@@ -405,7 +405,7 @@ void StaticAnalysis::findRanges() {
       else if (strength >= 4 && extent && use.isLeft && use.shift == 0 &&
                !candidate.extent)
         changed |= offer(use, *extent, 5);
-      // What a reader demands.
+      // The requirements of a reader.
       if (strength >= 5 && !extent && candidate.extent && use.shift == 0 &&
           !use.isLeft) {
         use.family->extents[use.axis] = candidate.extent;
@@ -418,7 +418,7 @@ void StaticAnalysis::findRanges() {
   disagreements();
 }
 
-/// An index over labels hands them to the axes that it stands at on the left:
+/// An index over labels passes them to its axes on the left:
 /// `w[p,t] = f(head[p](..))` with `head[p in {read, write}]`.
 void StaticAnalysis::findLabels() {
   for (bool changed = true; changed;) {

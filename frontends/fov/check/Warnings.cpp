@@ -1,16 +1,21 @@
 //===- Warnings.cpp - likely mistakes of a right model --------------------===//
 //
-// What the language allows and hardly anybody means: probabilities taken for
-// logits, weights that are normalised over one index and summed over another,
-// parameters that no loss trains, products that stay zero. Each has a mending
-// in its text, and a line that ends with `# as meant` has none of them.
+// Warns about valid models that are probably mistakes: probabilities used as
+// logits, weights normalised over one index and summed over another, parameters
+// that no loss trains, products that stay zero, a cell with exchanged state and
+// input. Each text has a fix, and a line that ends with `# as meant` gets no
+// warning.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/check/Warnings.h"
 #include "frontends/fov/check/Infer.h"
+#include "frontends/fov/elaborate/Elaborate.h"
 #include "frontends/fov/syntax/Lexer.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
+
+#include <map>
 
 using namespace fovea;
 using namespace fovea::fov;
@@ -19,8 +24,8 @@ using namespace fovea::fov;
 // Parameters of distributions
 //===----------------------------------------------------------------------===//
 
-/// What a term takes its numbers from: through names of equations, components
-/// and stacks.
+/// The sources of a term's numbers: through names of equations, components and
+/// stacks.
 static const Term &sourceOf(const Term &term) {
   const Term *at = &term;
   for (unsigned steps = 0; steps < 64; ++steps) {
@@ -50,7 +55,7 @@ static bool isReduction(const Term &term, Reduction reduction) {
          term.reduction == reduction;
 }
 
-/// What a linear module gives: a product, and what is added to it.
+/// The result of a linear module: a product plus a bias.
 static bool isLinear(const Term &term) {
   const Term *at = &sourceOf(term);
   for (unsigned steps = 0; steps < 64; ++steps) {
@@ -115,8 +120,8 @@ static void checkParameter(const Choice &choice, StringRef name,
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// The softmax that gives a factor, and the index that the factor has along
-/// each normalised axis.
+/// The softmax that produces a factor, and the factor's index along each
+/// normalised axis.
 static const Term *softmaxOf(const Term &factor,
                              llvm::SmallVectorImpl<const IndexVar *> &along) {
   // `softmax[i](..)` has the axes of its indices first; those that an equation
@@ -157,7 +162,7 @@ static const Term *softmaxOf(const Term &factor,
 }
 
 /// sum[i](a[t,i] * x[i]) with a[t,i] = softmax[t](..): weights that do not add
-/// up to one. Once for each softmax, in whichever sums and calls it is read.
+/// up to one. Reported once per softmax, wherever it is read.
 static void checkWeights(const Term &sum,
                          llvm::SmallPtrSetImpl<const char *> &known,
                          Diagnostics &diagnostics) {
@@ -220,7 +225,7 @@ static bool hasGradient(const Term &term) {
 
 namespace {
 
-/// The parameters from which something is computed.
+/// The parameters that a computation depends on.
 class Reach {
 public:
   /// `smooth`: only where a small change of the parameter is one of the value.
@@ -251,7 +256,7 @@ void Reach::run() {
     add(term.fallback);
     if (!smooth)
       add(term.condition);
-    // Indices and conditions pick a value; they are no part of it.
+    // Indices and conditions select a value; they do not contribute to it.
     ArrayRef<Term *> args(term.args);
     if (smooth && (term.kind == TermKind::Read || term.kind == TermKind::Size))
       args = {};
@@ -270,7 +275,7 @@ void Reach::run() {
   }
 }
 
-/// Parameters that are used and yet not trained.
+/// Parameters that are used but not trained.
 static void checkTrained(const Elaborated &model, Diagnostics &diagnostics) {
   if (model.choices.empty() && model.penalties.empty())
     return;
@@ -295,11 +300,11 @@ static void checkTrained(const Elaborated &model, Diagnostics &diagnostics) {
   }
   std::set<std::string> said;
   for (const Array *param : model.params) {
-    // What belongs to an import may be trained elsewhere.
+    // Parameters of an import may be trained elsewhere.
     if (param->root.empty() || !used.has(param) || smooth.has(param) ||
         !said.insert(param->root).second)
       continue;
-    // One of a module is enough: an unbiased use of it is no mistake.
+    // One per module is enough: an unused bias is not a mistake.
     bool isPartly = llvm::any_of(model.params, [&](const Array *other) {
       return other->root == param->root && smooth.has(other);
     });
@@ -323,7 +328,7 @@ static void checkTrained(const Elaborated &model, Diagnostics &diagnostics) {
 
 namespace {
 
-/// Which terms are zero for any data before training.
+/// The terms that are zero for any data before training.
 class Zeros {
 public:
   explicit Zeros(StringRef init) : init(init.split('(').first) {}
@@ -340,8 +345,8 @@ private:
 
 } // namespace
 
-/// runtime/train/Initialise.cpp: `zeros` is for all, and the others are for
-/// matrices and leave vectors at zero.
+/// runtime/train/Initialise.cpp: `zeros` sets all to zero; the others
+/// initialise matrices and leave vectors at zero.
 bool Zeros::isZero(const Array &array) {
   if (array.source == Array::Param) {
     if (array.initial == "layer_norm:weight")
@@ -358,7 +363,7 @@ bool Zeros::isZero(const Array &array) {
 }
 
 bool Zeros::isZero(const Term &term) {
-  // A recurrence is zero when nothing else in it is different.
+  // A recurrence is zero if all its other inputs are.
   auto [it, isNew] = known.try_emplace(&term, true);
   if (isNew) {
     bool result = find(term);
@@ -424,8 +429,8 @@ bool Zeros::find(const Term &term) {
   }
 }
 
-/// A product of two zeros that are to be learnt: each stands in the way of the
-/// other's gradient.
+/// A product of two trainable zeros: each blocks the other's
+/// gradient.
 static void checkZeros(const Elaborated &model, StringRef init,
                        Diagnostics &diagnostics) {
   Zeros zeros(init);
@@ -443,13 +448,70 @@ static void checkZeros(const Elaborated &model, StringRef init,
         });
     if (!areLearnt)
       continue;
-    // What follows is zero because of it.
+    // Terms that are zero because of it.
     return diagnostics.warning(
         term.loc,
         "both factors of " + termText(term) +
             " are 0 under 'init = " + init.str() +
             "', so that no gradient reaches either and they stay 0; leave "
             "'init' out, or write init = uniform(0.1)");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Cells
+//===----------------------------------------------------------------------===//
+
+/// Returns whether `term` contains a value of an equation at another place.
+static bool readsPast(const Term &term) {
+  llvm::SetVector<const Term *> parts;
+  parts.insert(&term);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Term &part = *parts[i];
+    bool isPast = part.kind == TermKind::Read &&
+                  part.array->source == Array::Equation &&
+                  llvm::any_of(part.args, [](const Term *place) {
+                    auto affine = affineIndex(*place);
+                    return affine && affine->second != 0;
+                  });
+    if (isPast)
+      return true;
+    parts.insert_range(part.args);
+  }
+  return false;
+}
+
+/// `cell(x[t], h[t-1])`: of a cell the first argument, the state, has a size
+/// that its declaration gives, and the last one that of its first use. Where
+/// both are equal, exchanged arguments have no other sign.
+static void checkCells(const Elaborated &model, Diagnostics &diagnostics) {
+  auto isDeclared = [](const SizeBinding &binding) {
+    const ast::Expr &axis =
+        *binding.def->parameters[binding.argument].shape.front();
+    return axis.kind == ast::ExprKind::Name &&
+           llvm::is_contained(binding.def->sizes, axis.name);
+  };
+  std::map<std::pair<const char *, std::string>, const SizeBinding *> states;
+  for (const SizeBinding &binding : model.bindings) {
+    if (!binding.def || binding.def->parameters.size() < 2)
+      continue;
+    std::pair<const char *, std::string> call(binding.loc.getPointer(),
+                                              binding.callee);
+    if (binding.argument == 0) {
+      if (isDeclared(binding))
+        states[call] = &binding;
+      continue;
+    }
+    auto state = states.find(call);
+    bool isLast = binding.argument + 1 == binding.def->parameters.size();
+    if (isLast && state != states.end() && !isDeclared(binding) &&
+        readsPast(*binding.term) && !readsPast(*state->second->term))
+      diagnostics.warning(binding.loc,
+                          "'" + binding.callee +
+                              "' gets a value of another place as its input, "
+                              "and none as its state; help: the order of its "
+                              "arguments is " +
+                              signatureOf(binding.callee, *binding.def));
   }
 }
 
@@ -461,6 +523,7 @@ void fovea::fov::warnOfMistakes(const Elaborated &model, StringRef init,
   llvm::SmallPtrSet<const char *, 4> known;
   for (const Term &term : model.terms)
     checkWeights(term, known, diagnostics);
+  checkCells(model, diagnostics);
   checkTrained(model, diagnostics);
   if (!init.empty())
     checkZeros(model, init, diagnostics);
@@ -489,7 +552,7 @@ void fovea::fov::warnOfUnused(const Program &program,
                               Diagnostics &diagnostics) {
   llvm::StringMap<unsigned> count;
   countWords(program, count);
-  // How many data have a length.
+  // Counts the data with a length.
   llvm::StringMap<unsigned> givers;
   auto lengthsOf = [](const ast::Statement &data) {
     SmallVector<StringRef> lengths;
@@ -512,7 +575,7 @@ void fovea::fov::warnOfUnused(const Program &program,
     StringRef name = isData ? s->array.name : s->name;
     if (what.empty() || count[name] != 1)
       continue;
-    // Data may be there for its length alone.
+    // Data may exist only for their length.
     if (isData && llvm::any_of(lengthsOf(*s), [&](StringRef length) {
           return givers[length] == 1 && count[length] > 1;
         }))

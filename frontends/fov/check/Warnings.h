@@ -8,13 +8,13 @@
 
 namespace fovea::fov {
 
-/// Warns of what is allowed and hardly ever meant in a model of training that
-/// inference and the proof of bounds have accepted. `init` is the initialiser
+/// Warns about valid but probably unintended constructs in a training model
+/// that passed inference and the proof of bounds. `init` is the initialiser
 /// that `train` names, or empty.
 void warnOfMistakes(const Elaborated &model, StringRef init,
                     Diagnostics &diagnostics);
 
-/// Warns of declarations of the file that no other word of the program names.
+/// Warns about declarations of the file that are never used.
 void warnOfUnused(const Program &program, Diagnostics &diagnostics);
 
 } // namespace fovea::fov

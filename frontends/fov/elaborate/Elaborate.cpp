@@ -1,8 +1,8 @@
 //===- Elaborate.cpp - the names of a model -------------------------------===//
 //
-// Declares what the statements of a file name and runs the other parts of
-// elaboration over them. Right sides are elaborated when every name is known,
-// so that the order of statements is free.
+// Declares the names of a file's statements and runs the other parts of
+// elaboration. Right sides are elaborated once every name is known, so
+// statements may come in any order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ Symbol *Elaborator::lookup(Scope &scope, StringRef name) {
     if (it == s->symbols.end())
       continue;
     Symbol &symbol = it->second;
-    // A def is closed: outside it only other defs are seen.
+    // A def is closed: from outside it sees only other defs.
     if (s != &scope && scope.isCall && symbol.kind != Symbol::Def)
       continue;
     if (symbol.kind == Symbol::Unread) {
@@ -48,103 +48,7 @@ Symbol *Elaborator::lookup(Scope &scope, StringRef name) {
   return nullptr;
 }
 
-/// A def is closed: how it gets what the file calls `name`.
-static std::string wayInto(const Statement &def, StringRef name,
-                           const Symbol &symbol) {
-  bool isRead = symbol.kind == Symbol::Unread && symbol.statement;
-  bool isSize = symbol.kind == Symbol::Size || symbol.kind == Symbol::Number ||
-                (isRead && (symbol.statement->kind == StatementKind::Dim ||
-                            symbol.statement->kind == StatementKind::Const));
-  std::vector<std::string> sizes(def.sizes.begin(), def.sizes.end()), arguments;
-  for (const ast::Parameter &parameter : def.parameters)
-    arguments.push_back(parameter.name.str());
-  (isSize ? sizes : arguments).push_back(name.str());
-  std::string text = "; make it one of its " +
-                     std::string(isSize ? "sizes" : "arguments") + ": def " +
-                     def.name.str();
-  if (!sizes.empty())
-    text += "(" + llvm::join(sizes, ", ") + ")";
-  return text + "(" + llvm::join(arguments, ", ") + ")";
-}
-
-/// With more names than these a list of all helps nobody.
-static constexpr size_t mostListed = 8;
-
-void Elaborator::undefined(StringRef name, SMLoc loc, Scope &scope,
-                           const Bindings *bindings, WordPlace place) {
-  if (!missing.insert({&scope, name.str()}).second)
-    return;
-  std::string text = "'" + name.str() + "' is not defined";
-  if (diagnostics.isFull())
-    return error(loc, text);
-  if (underTreatment &&
-      llvm::any_of(underTreatment->places, [&](const PiecePlace &at) {
-        return at.var && at.var->name == name;
-      }))
-    return error(loc,
-                 "'" + name.str() + "' is an index of '" +
-                     underTreatment->target->name +
-                     "', and there is none here; give what is meant for all "
-                     "places at once, as a name that an equation defines",
-                 {{underTreatment->loc, "it is an index here"}});
-  if (scope.def)
-    for (Scope *s = scope.parent; s; s = s->parent) {
-      auto it = s->symbols.find(name);
-      if (it != s->symbols.end())
-        return error(
-            loc,
-            text + " inside of a def" + wayInto(*scope.def, name, it->second),
-            {{it->second.loc, "it is defined here, outside of the def"}});
-    }
-  std::vector<std::string> names;
-  std::vector<SMLoc> locs;
-  for (const Bindings *b = bindings; b; b = b->outer) {
-    names.push_back(b->name.str());
-    locs.push_back({});
-  }
-  size_t numOwn = 0;
-  for (Scope *s = &scope; s; s = s->parent)
-    for (auto &entry : s->symbols) {
-      if (s != &scope && entry.second.kind != Symbol::Def)
-        continue;
-      numOwn += s == &scope;
-      names.push_back(entry.first().str());
-      locs.push_back(s == preludeScope ? SMLoc() : entry.second.loc);
-    }
-  std::vector<StringRef> candidates(names.begin(), names.end());
-  llvm::append_range(candidates, builtinNames());
-  StringRef near = nearest(name, candidates);
-  std::string ours = ourWord(name, place);
-  std::vector<Diagnostics::Note> notes;
-  // A name of the model that is near is meant before a word of others.
-  auto it = llvm::find(names, near);
-  SMLoc found =
-      near.empty() || it == names.end() ? SMLoc() : locs[it - names.begin()];
-  if (!ours.empty() && !found.isValid()) {
-    text += ours;
-  } else if (!near.empty()) {
-    text += "; did you mean '" + near.str() + "'";
-    if (found.isValid()) {
-      text += " (" + diagnostics.lineText(found, loc) + ")";
-      notes.push_back({found, "'" + near.str() + "' is defined here"});
-    }
-    text += "?";
-  } else if (place == WordPlace::Module) {
-    text +=
-        "; there are linear, embedding, gru, lstm, rnn, layer_norm, conv1d, "
-        "conv2d, .. and what 'def' defines";
-  } else if (numOwn > 0 && numOwn <= mostListed) {
-    std::vector<std::string> own;
-    for (auto &entry : scope.symbols)
-      own.push_back(entry.first().str());
-    llvm::sort(own);
-    text += "; there " + std::string(numOwn == 1 ? "is " : "are ") +
-            llvm::join(own, ", ");
-  }
-  error(loc, text, std::move(notes));
-}
-
-/// A letter that is no name here.
+/// A letter that is not a name here.
 StringRef Elaborator::freeLetter(Scope &scope, const Bindings *bindings) {
   static constexpr StringRef letters[] = {"j", "k", "u", "v", "m", "n",
                                           "p", "q", "r", "a", "b", "c"};
@@ -158,7 +62,7 @@ StringRef Elaborator::freeLetter(Scope &scope, const Bindings *bindings) {
   return "j";
 }
 
-/// An index with the name of something else (GRAMMAR 8.21).
+/// An index with the name of another object (GRAMMAR 8.21).
 void Elaborator::indexNamed(StringRef name, SMLoc loc, const Symbol &symbol,
                             Scope &scope, const Bindings *bindings) {
   if (symbol.kind == Symbol::Mistake)
@@ -187,7 +91,7 @@ void Elaborator::declareEquations(const Statements &statements, Scope &scope) {
     if (s->kind != StatementKind::Equation && s->kind != StatementKind::Choice)
       continue;
     for (auto [component, left] : llvm::enumerate(s->lefts)) {
-      // Inside a call an equation without places is a name for its value.
+      // Inside a call, an equation without places names its value.
       if (scope.isCall && left.places.empty()) {
         Symbol let{Symbol::Let, left.loc};
         let.statement = s;
@@ -226,7 +130,7 @@ void Elaborator::declareEquations(const Statements &statements, Scope &scope) {
   }
 }
 
-/// Makes every name of the declarations known; they are read when needed.
+/// Declares every name; the declarations are elaborated on demand.
 void Elaborator::registerNames(const Statements &statements, Scope &scope) {
   for (const Statement *s : statements) {
     StringRef name = s->name;
@@ -237,7 +141,7 @@ void Elaborator::registerNames(const Statements &statements, Scope &scope) {
       symbol.kind = Symbol::Def;
       break;
     case StatementKind::Data:
-      // A name that the importing model gives is bound already.
+      // A name that the importing model provides is already bound.
       if (auto it = scope.symbols.find(s->array.name);
           it != scope.symbols.end() && it->second.isBound)
         continue;
@@ -270,7 +174,7 @@ void Elaborator::registerNames(const Statements &statements, Scope &scope) {
 }
 
 void Elaborator::declareAll(const Statements &statements, Scope &scope) {
-  // Data first: its axes are the lengths that others speak of.
+  // Data first: its axes are the lengths that others refer to.
   for (bool isData : {true, false})
     for (const Statement *s : statements) {
       if ((s->kind == StatementKind::Data) != isData)
@@ -298,8 +202,8 @@ void Elaborator::declareModel(const Program &program,
   SmallVector<const Program::Import *> imports;
   findImports(program, imports);
   if (!imports.empty()) {
-    // Data first: imports bind to it. Data whose vocabulary an import owns
-    // (`sentence of lm.word.vocab`) has one of its own until then.
+    // Data first: imports bind to it. Data whose vocabulary belongs to an
+    // import (`sentence of lm.word.vocab`) have a temporary one until then.
     for (const Statement *s : statements) {
       if (s->kind != StatementKind::Data)
         continue;

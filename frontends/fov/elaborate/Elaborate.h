@@ -28,7 +28,7 @@ namespace fovea::fov {
 /// `--set K=V`, and what `decode { set K = V }` adds for decoding.
 using Overrides = std::vector<std::pair<std::string, std::string>>;
 
-/// A file with those that it includes, and the file of the prelude.
+/// A file with the files that it includes, and the file of the prelude.
 struct Program {
   struct Import {
     std::string name;  // `lm`; empty for an inclusion
@@ -43,9 +43,9 @@ struct Program {
 
 using StaticIndices = SmallVector<int64_t, 2>;
 
-/// How many members a family may have (docs/LANGUAGE.md).
+/// The maximum number of members of a family (docs/LANGUAGE.md).
 constexpr int64_t maxMembers = 4096;
-/// How far an index may be shifted: x[k + 3].
+/// The maximum shift of an index: x[k + 3].
 constexpr int64_t maxShift = 1 << 20;
 
 struct Family;
@@ -79,7 +79,7 @@ struct Symbol {
   std::vector<const ast::Statement *> lengths = {}; // LengthFamily
 };
 
-/// A module that was declared by `param`: a def with its own parameters.
+/// A module declared by `param`: a def with its own parameters.
 struct Instance {
   const ast::Statement *def = nullptr;
   std::string path;
@@ -88,6 +88,22 @@ struct Instance {
   SMLoc firstCall;
   std::vector<const ast::Statement *> params;
   struct Scope *parameters = nullptr; // the def's own parameters, made once
+};
+
+/// "cell(h[n], x[m])": the signature of a def.
+std::string signatureOf(StringRef name, const ast::Statement &def);
+
+/// "clamp(x, low, high)": the signature of a built-in function.
+std::string formOf(StringRef function);
+
+/// Returns whether a built-in function takes `count` values.
+bool takesValues(StringRef function, size_t count);
+
+/// The use of a name.
+struct WordUse {
+  WordPlace place = WordPlace::Value;
+  std::optional<size_t> arguments = {}; // of a call
+  StringRef written = {};               // where that is more than the name
 };
 
 struct Member {
@@ -101,7 +117,7 @@ struct Family {
   std::vector<const ast::Statement *> statements;
   std::vector<bool> isStatic;                  // per axis
   std::vector<std::optional<int64_t>> extents; // of static axes
-  /// What the members along an axis are called, where they have names.
+  /// The labels of the members along an axis, if they have any.
   std::map<unsigned, std::vector<std::string>> labels;
   SMLoc loc;
   std::map<StaticIndices, Member> members;
@@ -126,10 +142,10 @@ struct Scope {
 /// messages indices have their names.
 std::string placesText(ArrayRef<PiecePlace> places, bool forMessage);
 
-/// Whether a term has one value for all examples.
+/// Returns whether a term has one value for all examples.
 bool isConstant(const Term &term);
 
-/// The indices that a statement or a reduction binds, innermost last.
+/// The indices bound by a statement or a reduction, innermost last.
 struct Bindings {
   const Bindings *outer = nullptr;
   StringRef name;
@@ -147,11 +163,12 @@ public:
     model->decoding = decoding;
   }
 
-  /// The elaborated model; mistakes are reported, and what depends on them is
-  /// left out.
+  /// Returns the elaborated model; reports errors and omits dependent
+  /// parts.
   std::unique_ptr<Elaborated> run(const Program &program);
 
-  /// What `use` replaced: `'z' of soft.fov (line 3) by line 5`; filled by run.
+  /// The equations that `use` replaced: `'z' of soft.fov (line 3) by line 5`;
+  /// filled by run.
   std::vector<std::string> replacements;
 
 private:
@@ -169,18 +186,25 @@ private:
   void checkLatents();
   void checkGuide(const Choice &choice, const Choice &guide);
   void checkOverrides();
-  void undefined(StringRef name, SMLoc loc, Scope &scope,
-                 const Bindings *bindings,
-                 WordPlace place = WordPlace::Expression);
   void indexNamed(StringRef name, SMLoc loc, const Symbol &symbol, Scope &scope,
                   const Bindings *bindings);
   StringRef freeLetter(Scope &scope, const Bindings *bindings);
+
+  // Undefined names (ElaborateUnknown.cpp).
+  void undefined(StringRef name, SMLoc loc, Scope &scope,
+                 const Bindings *bindings, WordUse use = {});
+  std::string subscriptHelp(StringRef name, Scope &scope, const WordUse &use);
+  bool isOfLibrary(const ast::Expr &expr, Scope &scope,
+                   const Bindings *bindings, WordUse use = {});
+  bool isForeignCall(const ast::Expr &expr, Scope &scope,
+                     const Bindings *bindings);
+  void noPart(const ast::Expr &expr, Scope &scope);
 
   // Inclusions and imports (ElaborateUses.cpp).
   Statements flatten(const Program &program);
   Statements withReplacements(const Program &program, const Statements &all);
   void warnOfSlips(const Program &program);
-  /// The imports of a file and of those that it includes.
+  /// The imports of a file and of the files that it includes.
   static void findImports(const Program &program,
                           SmallVector<const Program::Import *> &imports);
   void adoptVocabulary(const Program &program, const ast::Statement &data,
@@ -206,7 +230,7 @@ private:
                     Array &array, Scope &scope);
   bool readDataType(const ast::Type &type, Array &array, Scope &scope,
                     bool ownVocabulary);
-  // How files of data are read (ElaborateLoaders.cpp).
+  // Loaders of data files (ElaborateLoaders.cpp).
   bool readLoader(const ast::Type &type, Array &array, Scope &scope);
   bool readLoaderNumbers(const ast::Item &item, FileLoader &loader,
                          const std::string &name, Scope &scope);
@@ -288,6 +312,7 @@ private:
                                      const Bindings *bindings);
   std::optional<Extent> size(const ast::Expr &expr, Scope &scope,
                              const Bindings *bindings, bool report = true);
+  const Atom *vocabularyOfArgument(const ast::Expr &expr, Scope &scope);
   std::optional<Extent> rawSize(const ast::Expr &expr, Scope &scope,
                                 const Bindings *bindings, bool report);
   std::optional<Extent> namedSize(const ast::Expr &expr, Scope &scope,
@@ -296,7 +321,7 @@ private:
                                     const Bindings *bindings, bool report);
   const Vocabulary *vocabularyOf(const ast::Expr &path, Scope &scope,
                                  const Bindings *bindings, bool report);
-  /// What stands for a size of a def: a size, or a number such as a const.
+  /// A value for a size of a def: a size, or a number such as a const.
   std::optional<Symbol> sizeArgument(const ast::Expr &expr, Scope &scope,
                                      const Bindings *bindings);
   std::optional<Extent> lengthAt(Symbol &symbol, int64_t index, Scope &scope,
@@ -325,7 +350,7 @@ private:
   bool usedByParameters(const Instance &instance, StringRef size);
   bool callable(const ast::Statement &def, SMLoc loc);
 
-  // Functions that are no defs (ElaborateFunctions.cpp).
+  // Built-in functions that are not defs (ElaborateFunctions.cpp).
   Terms builtin(const ast::Expr &expr, StringRef name, Scope &scope,
                 const Bindings *bindings);
   Terms cutTerms(const ast::Expr &expr, Term *whole, Scope &scope,
@@ -339,7 +364,7 @@ private:
   void readSet(const ast::Entry &entry, Scope &scope);
   void elaborateMarks(Scope &scope);
 
-  // How choices are treated (ElaborateTreatments.cpp).
+  // The treatment of choices (ElaborateTreatments.cpp).
   struct Treatment {
     Symbol *symbol;
     StringRef name;
@@ -352,6 +377,11 @@ private:
                      Scope &scope);
   SmallVector<Choice *, 1> choicesOf(const Symbol &symbol);
   void readCredit(const ast::Expr &value, LatentTreatment &result);
+  void readReward(const ast::Expr &value, Scope &scope,
+                  LatentTreatment &result);
+  void readBaselineWord(const ast::Expr &value, LatentTreatment &result);
+  void elaboratePolicy(const Treatment &treatment, Scope &scope,
+                       Choice &choice);
   void readProposal(const ast::Expr &value, LatentTreatment &result);
   void readBaseline(const ast::Expr &value, Scope &scope,
                     LatentTreatment &result);
@@ -374,20 +404,20 @@ private:
   Term *boundIndex(IndexVar *var, SMLoc loc);
   IndexVar *newIndex(StringRef name, SMLoc loc);
 
-  /// A second mistake at a place is the same one in another member of a family.
+  /// A second error at a place comes from another member of a family.
   void error(SMLoc loc, const std::string &text,
              std::vector<Diagnostics::Note> notes = {});
   bool isInPrelude(SMLoc loc) const;
 
-  /// Reports once when writing out the model would take too much memory, and
-  /// is true from then on.
+  /// Reports once that expanding the model would take too much memory, and
+  /// returns true from then on.
   bool isTooMuch(SMLoc loc);
-  /// Reports that calls and expressions are nested too deep here.
+  /// Reports that calls and expressions are nested too deeply here.
   bool isTooDeep(SMLoc loc);
 
   Diagnostics &diagnostics;
   std::set<const char *> reported;
-  /// Names that were said to be undefined: once for each scope.
+  /// Names that were reported as undefined: once per scope.
   std::set<std::pair<const Scope *, std::string>> missing;
   const Program &prelude;
   const Overrides &overrides;
@@ -398,7 +428,7 @@ private:
   std::deque<Instance> instances;
   std::deque<Bindings> bindingStorage;
   Scope *preludeScope = nullptr;
-  /// The calls of defs of the prelude that are being written out, and where.
+  /// The prelude defs being expanded, and their call places.
   SmallVector<std::pair<SMLoc, const ast::Statement *>, 2> preludeCalls;
   int64_t nextOrdinal = 0;
   struct Root {
@@ -416,12 +446,14 @@ private:
   std::set<std::pair<const Scope *, std::string>> freshSizes;
   std::map<StringRef, const ast::Entry *> pendingMarks;
   std::set<std::string> treated; // random names with an estimator
-  /// The choice whose treatment is being read.
+  /// The choice whose treatment is being elaborated.
   const Choice *underTreatment = nullptr;
   std::vector<Treatment> treatments;
-  // Keys of the equations of the present scope without static indices.
+  /// What `set` of decode { } replaces, except lengths.
+  std::vector<const ast::Entry *> replacedInDecoding;
+  // Keys of the equations of the current scope without static indices.
   std::set<std::string> constantPlaces;
-  /// The places of each array, as text: none is given twice.
+  /// The places of each array, as text, to detect duplicates.
   std::map<std::pair<const Array *, std::string>, SMLoc> given;
   // Extents of static indices, by the statement or binder that binds them.
   std::map<std::pair<const void *, std::string>, int64_t> staticExtents;

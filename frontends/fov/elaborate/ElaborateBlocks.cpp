@@ -1,6 +1,6 @@
 //===- ElaborateBlocks.cpp - train { } and decode { } ---------------------===//
 //
-// Options, the treatment of choices, what `set` replaces, and the equations
+// Options, the treatment of choices, replacements by `set`, and the equations
 // that steer the search.
 //
 //===----------------------------------------------------------------------===//
@@ -38,7 +38,7 @@ void Elaborator::readBlocks(const Statements &statements, Scope &scope) {
       }
     }
   }
-  // What a length is set to is known before the search begins.
+  // The value of a fixed length is known before the search begins.
   for (auto &[length, value] : model->setLengths)
     for (const auto &[monomial, c] : value.first.terms())
       for (const auto &[atom, exponent] : monomial)
@@ -56,11 +56,16 @@ void Elaborator::readOption(const Statement &block, const ast::Entry &entry) {
   const Expr &value = entry.value->kind == ExprKind::Call
                           ? *entry.value->args[0]
                           : *entry.value;
+  if (value.kind == ExprKind::String)
+    return error(value.loc,
+                 "the value of an option has no quotes; help: write " +
+                     name.str() + " = " + value.name.str());
   std::string mistake =
       optionMistake(block.name, name,
                     value.kind == ExprKind::Name ? value.name : StringRef());
+  bool isOfValue = llvm::is_contained(optionNames(block.name), name);
   if (!mistake.empty())
-    return error(entry.left.loc, mistake);
+    return error(isOfValue ? value.loc : entry.left.loc, mistake);
   if (block.name != "decode" || !isMark(name))
     return;
   for (const ast::Place &place : entry.left.places)
@@ -81,6 +86,8 @@ void Elaborator::readSet(const ast::Entry &entry, Scope &scope) {
     return undefined(name, entry.left.loc, scope, nullptr);
   bool isReplaced =
       symbol->family && (symbol->family->isEquation || symbol->family->isData);
+  if (symbol->kind != Symbol::Size)
+    replacedInDecoding.push_back(&entry);
   if (symbol->kind == Symbol::Mistake || isReplaced)
     return; // flatten puts it in the place of what it replaces
   switch (symbol->kind) {
@@ -140,7 +147,7 @@ void Elaborator::elaborateMarks(Scope &scope) {
     Mark mark{name.str(), nullptr, {}};
     for (const ast::Place &place : entry->left.places) {
       IndexVar *var = newIndex(place.value->name, place.loc);
-      // A step generates one place of what is generated.
+      // A step generates one place of the output.
       if (steps.size() == 1 && entry->left.places.size() == 1) {
         var->extent = steps.front()->extents.front();
         var->strength = 2;

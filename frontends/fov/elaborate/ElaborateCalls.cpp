@@ -1,7 +1,7 @@
 //===- ElaborateCalls.cpp - calls of defs and of modules ------------------===//
 //
-// A call of a def is inlined: its equations without places are names for
-// values, and its equations with places become arrays of their own, with the
+// Inlines a call of a def: its equations without places become names for
+// values. Its equations with places become arrays of their own, with the
 // caller's indices as context.
 //
 //===----------------------------------------------------------------------===//
@@ -9,6 +9,7 @@
 #include "frontends/fov/Options.h"
 #include "frontends/fov/elaborate/Elaborate.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace fovea;
@@ -28,7 +29,7 @@ bool Elaborator::isInPrelude(SMLoc loc) const {
   return at >= text.begin() && at < text.end();
 }
 
-/// A mistake that shows in the prelude is one of whoever calls it.
+/// An error inside the prelude belongs to its caller.
 void Elaborator::error(SMLoc loc, const std::string &text,
                        std::vector<Diagnostics::Note> notes) {
   if (isInPrelude(loc) && !preludeCalls.empty()) {
@@ -65,6 +66,20 @@ Elaborator::Terms Elaborator::letTerms(Symbol &symbol, Scope &scope) {
   return {it->second[symbol.component]};
 }
 
+std::string fov::signatureOf(StringRef name, const Statement &def) {
+  std::vector<std::string> arguments;
+  for (const ast::Parameter &parameter : def.parameters) {
+    std::vector<std::string> axes;
+    for (const Expr *axis : parameter.shape)
+      axes.push_back(
+          {axis->range.Start.getPointer(), axis->range.End.getPointer()});
+    arguments.push_back(
+        parameter.name.str() +
+        (axes.empty() ? "" : "[" + llvm::join(axes, ",") + "]"));
+  }
+  return name.str() + "(" + llvm::join(arguments, ", ") + ")";
+}
+
 Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
                                       ArrayRef<Term *> arguments,
                                       const llvm::StringMap<Symbol> &sizes,
@@ -74,7 +89,8 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
     error(loc,
           "'" + shownName.str() + "' takes " +
               counted(def.parameters.size(), "value") + " but gets " +
-              std::to_string(arguments.size()),
+              std::to_string(arguments.size()) + "; help: its arguments are " +
+              signatureOf(shownName, def),
           {{def.nameLoc, "'" + def.name.str() + "' is defined here"}});
     return {};
   }
@@ -129,6 +145,8 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
       binding.term = argument;
       binding.loc = loc;
       binding.callee = shownName.str();
+      binding.def = &def;
+      binding.argument = k;
       binding.calleeLoc = instance && instance->firstCall != loc
                               ? instance->firstCall
                               : def.nameLoc;
@@ -138,7 +156,7 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
           continue;
         }
         auto it = own->symbols.find(axis->name);
-        // What no parameter's shape uses differs from call to call.
+        // Sizes that no parameter's shape uses may differ from call to call.
         bool isShared = instance && instance->firstUse.count(axis->name) &&
                         usedByParameters(*instance, axis->name);
         if (it == own->symbols.end() ||
@@ -160,6 +178,7 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
     Symbol value{Symbol::Value, parameter.loc};
     value.value = argument;
     own->symbols[parameter.name] = value;
+    // The argument's vocabulary, whose size the parameters have.
     if (instance) {
       auto it = instance->firstUse.find((parameter.name + ".vocab").str());
       if (it != instance->firstUse.end())
@@ -196,7 +215,7 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
   }
   if (!isPrelude)
     return results;
-  // What the prelude computes is said to stand where it is called.
+  // Report computations of the prelude at the call.
   diagnostics.addOrigin(callee, {def.nameLoc, "'" + def.name.str() +
                                                   "' of the prelude is "
                                                   "defined here"});
@@ -227,7 +246,7 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
   return results;
 }
 
-/// Whether a parameter of the module has this size.
+/// Returns whether a parameter of the module has this size.
 bool Elaborator::usedByParameters(const Instance &instance, StringRef size) {
   SmallVector<const Expr *> work;
   for (const Statement *s : instance.params) {
@@ -247,7 +266,7 @@ bool Elaborator::usedByParameters(const Instance &instance, StringRef size) {
   return false;
 }
 
-/// The def that a callee names, or null.
+/// Returns the def that a callee names, or null.
 Symbol *Elaborator::knownDef(const Expr &callee, Scope &scope,
                              const Bindings *bindings) {
   if (callee.kind != ExprKind::Name)
@@ -262,21 +281,24 @@ Symbol *Elaborator::knownDef(const Expr &callee, Scope &scope,
 Elaborator::Terms Elaborator::call(const Expr &expr, Scope &scope,
                                    const Bindings *bindings) {
   const Expr &callee = *expr.args[0];
-  if (callee.kind == ExprKind::Name && !lookup(scope, callee.name)) {
-    if (llvm::is_contained(builtinNames(), callee.name))
-      return builtin(expr, callee.name, scope, bindings);
-    undefined(callee.name, callee.loc, scope, bindings);
+  if (isForeignCall(expr, scope, bindings))
     return {};
-  }
+  if (callee.kind == ExprKind::Name && !lookup(scope, callee.name))
+    return builtin(expr, callee.name, scope, bindings);
+  // `x.sum(axis = 0)`: its arguments mean nothing.
+  if (Path path; callee.kind == ExprKind::Member &&
+                 !resolvePath(callee, scope, bindings, path))
+    return {};
   SmallVector<Term *, 4> args;
   for (const ast::Item &item : expr.items) {
     if (!item.name.empty()) {
-      error(item.loc, "arguments of a call have no names here");
+      error(item.loc, "the arguments of a call have no names; help: give the "
+                      "values alone, in the order of the definition");
       return {};
     }
     args.push_back(expression(*item.value, scope, bindings));
   }
-  // One mistake in an argument does not hide those in others.
+  // An error in one argument does not hide errors in others.
   if (llvm::is_contained(args, nullptr))
     return {};
 
@@ -351,8 +373,9 @@ bool Elaborator::callable(const Statement &def, SMLoc loc) {
     if (s->kind == StatementKind::Param) {
       error(loc,
             "'" + def.name.str() +
-                "' has parameters: declare one by 'param NAME : " +
-                def.name.str() + "(...)' and apply NAME",
+                "' has parameters; help: declare one, param m : " +
+                def.name.str() + (def.sizes.empty() ? "" : "(...)") +
+                ", and apply it: m(x)",
             {{def.nameLoc, "it is defined here"}});
       return false;
     }

@@ -19,15 +19,16 @@ namespace {
 
 struct Distribution {
   StringRef name;
-  /// In the order in which they are given without names.
+  /// In positional order.
   std::vector<StringRef> parameters;
-  /// One of each group is wanted.
+  /// One of each group is required.
   std::vector<std::vector<StringRef>> wanted;
 };
 
 } // namespace
 
-/// The distribution of this name, or null; `names` gets those that there are.
+/// Returns the distribution of this name, or null; `names` gets the known
+/// names.
 static const Distribution *findDistribution(StringRef name,
                                             std::vector<StringRef> &names) {
   static const std::vector<Distribution> all = {
@@ -46,7 +47,7 @@ static const Distribution *findDistribution(StringRef name,
 
 namespace {
 
-/// What a mixture is of.
+/// The component distribution of a mixture.
 struct Component {
   StringRef name, wants;
   std::vector<StringRef> parameters;
@@ -65,7 +66,7 @@ static const Component *findComponent(StringRef name) {
   return it == all.data() + all.size() ? nullptr : it;
 }
 
-/// The order in which an attn.choice has its parameters.
+/// The order of the parameters of an attn.choice.
 static void putInOrder(Choice &choice) {
   static constexpr StringRef order[] = {
       "logit", "logits",      "prob", "probs", "mean",
@@ -75,7 +76,8 @@ static void putInOrder(Choice &choice) {
   });
 }
 
-/// The indices that a distribution binds: its support. False after a mistake.
+/// The indices that a distribution binds: its support. Returns false after an
+/// error.
 bool Elaborator::bindSupport(const Expr &right, Scope &scope,
                              const Bindings *&bindings,
                              SmallVector<IndexVar *, 1> &vars) {
@@ -106,7 +108,13 @@ bool Elaborator::bindSupport(const Expr &right, Scope &scope,
   return true;
 }
 
-/// The parameters of a distribution, by name. False after a mistake.
+/// Suggests a parameter for an unknown one.
+static std::string parameterHelp(StringRef name, ArrayRef<StringRef> known) {
+  std::string foreign = ourParameter(name, known);
+  return foreign.empty() ? suggestion(name, known) : foreign;
+}
+
+/// The parameters of a distribution, by name. Returns false after an error.
 bool Elaborator::readParameters(const Expr &right, StringRef distribution,
                                 ArrayRef<StringRef> names,
                                 SmallVector<IndexVar *, 1> vars, Scope &scope,
@@ -132,7 +140,7 @@ bool Elaborator::readParameters(const Expr &right, StringRef distribution,
     if (isFine)
       choice.parameters.push_back({name.str(), term});
   };
-  // normal(mean, deviation) of a mixture. False after a mistake.
+  // normal(mean, deviation) of a mixture. Returns false after an error.
   auto addComponent = [&](const Component &component, const Expr &call) {
     if (call.items.size() != component.parameters.size()) {
       error(call.loc, "'" + component.name.str() + "' takes " +
@@ -148,7 +156,7 @@ bool Elaborator::readParameters(const Expr &right, StringRef distribution,
       }
       error(item.loc, "'" + component.name.str() + "' has no parameter '" +
                           name.str() + "'" +
-                          suggestion(name, component.parameters));
+                          parameterHelp(name, component.parameters));
       isFine = false;
     }
     return true;
@@ -189,13 +197,29 @@ bool Elaborator::readParameters(const Expr &right, StringRef distribution,
     StringRef name = item.name.empty() ? names[position++] : item.name;
     if (!llvm::is_contained(names, name)) {
       error(item.loc, "'" + distribution.str() + "' has no parameter '" +
-                          name.str() + "'" + suggestion(name, names));
+                          name.str() + "'" + parameterHelp(name, names));
       isFine = false;
       continue;
     }
     add(name, value, item.loc);
   }
   return isFine;
+}
+
+/// The distribution of `target`, with its spelling in the
+/// spec.
+static std::string distributionFor(const Array &target,
+                                   const std::string &value) {
+  if (target.source != Array::Data || !target.kind)
+    return "normal(mean, deviation), categorical(logits) or another one";
+  switch (*target.kind) {
+  case Kind::Real:
+    return "normal(" + value + ", 1)";
+  case Kind::Bit:
+    return "bernoulli(logit = " + value + ")";
+  default:
+    return "categorical(" + value + "), whose argument is logits";
+  }
 }
 
 void Elaborator::elaborateChoice(const Statement &s, Array *target,
@@ -212,12 +236,18 @@ void Elaborator::elaborateChoice(const Statement &s, Array *target,
       right.kind == ExprKind::Reduce ? right.name
       : right.kind == ExprKind::Call && right.args[0]->kind == ExprKind::Name
           ? right.args[0]->name
+      : right.kind == ExprKind::Call && right.args[0]->kind == ExprKind::Member
+          ? right.args[0]->name
           : StringRef();
-  if (name.empty())
-    return error(right.loc,
-                 "expected a distribution, for example categorical(...)");
   std::vector<StringRef> known;
   const Distribution *distribution = findDistribution(name, known);
+  if (!distribution && (name.empty() || lookup(scope, name))) {
+    std::string shown(right.range.Start.getPointer(),
+                      right.range.End.getPointer());
+    return error(right.loc, "expected a distribution, found a value; help: "
+                            "write " +
+                                distributionFor(*target, shown));
+  }
   if (!distribution) {
     std::string ours = ourWord(name, WordPlace::Distribution);
     if (ours.empty())

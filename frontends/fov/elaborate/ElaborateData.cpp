@@ -1,7 +1,7 @@
 //===- ElaborateData.cpp - dims, constants, vocabularies, data ------------===//
 //
-// Each is read when it is first needed, so that their order is free. A name
-// that is given by --set has its value from there.
+// Declarations are elaborated at their first use, so their order is free. A
+// value from --set overrides the declaration.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,12 +72,12 @@ void Elaborator::readDim(const Statement &s, Symbol &symbol, Scope &scope) {
                          ", but a dim is at least 1 and at most 2^31");
     value = std::nullopt;
   }
-  // After a mistake, what follows is still checked.
+  // After an error, checking continues.
   symbol.size = Extent(model->sizes.dim(s.name, value.value_or(1)));
   symbol.kind = Symbol::Size;
 }
 
-/// A number as --set gives it: `3`, `0.5`, `inf`, `true`.
+/// Parses a number of --set: `3`, `0.5`, `inf`, `true`.
 static bool parseNumber(StringRef text, double &number, bool &isInteger) {
   isInteger = text == "true" || text == "false";
   int64_t whole;
@@ -138,8 +138,8 @@ static const ast::Expr *sizeIn(const ast::Expr *call) {
   return isSize ? call->items[0].value : nullptr;
 }
 
-/// How many symbols a vocabulary has, when anything says so already: `words(n)`
-/// or --set. Empty after a mistake, too.
+/// The number of symbols of a vocabulary, if `words(n)` or --set determines it.
+/// Empty after an error, too.
 std::optional<int64_t> Elaborator::symbolCount(const std::string &name,
                                                const ast::Expr *call,
                                                Scope &scope) {

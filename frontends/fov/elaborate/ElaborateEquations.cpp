@@ -1,6 +1,6 @@
 //===- ElaborateEquations.cpp - left sides --------------------------------===//
 //
-// Each equation is elaborated once per value of its static indices, and becomes
+// Elaborates each equation once per value of its static indices. The result is
 // a piece of an array: the general one, or one of its places.
 //
 //===----------------------------------------------------------------------===//
@@ -47,10 +47,10 @@ Array *Elaborator::memberArray(Family &family, const StaticIndices &at,
   return array;
 }
 
-/// How many places of a name may be given one by one.
+/// The maximum number of separately given places of a name.
 static constexpr size_t maxPlaces = 256;
 
-/// A dynamic place. False after a mistake.
+/// A dynamic place. Returns false after an error.
 bool Elaborator::readPlace(const ast::Left &left, const ast::Place &place,
                            Scope &scope, const Bindings *&bindings,
                            PiecePlace &result) {
@@ -135,7 +135,7 @@ std::string fov::placesText(ArrayRef<PiecePlace> places, bool forMessage) {
   return text.empty() ? text : text + "]";
 }
 
-/// Whether nothing else gives these places; otherwise it is reported.
+/// Returns whether these places have no other equation; otherwise reports it.
 bool Elaborator::isNew(Array *array, ArrayRef<PiecePlace> places, SMLoc loc,
                        bool guide) {
   std::string what = guide ? "guide " : "";
@@ -166,7 +166,7 @@ void Elaborator::addPiece(Array *array, Piece piece) {
   array->pieces.push_back(std::move(piece));
 }
 
-/// The array and the places of a left side. Null after a mistake.
+/// The array and the places of a left side. Null after an error.
 Array *Elaborator::readLeft(const ast::Left &left, Scope &scope,
                             const Bindings *&bindings,
                             SmallVector<PiecePlace, 2> &places) {
@@ -179,7 +179,10 @@ Array *Elaborator::readLeft(const ast::Left &left, Scope &scope,
   if (data && left.places.size() != data->numPlaces) {
     error(left.loc,
           "'" + left.name.str() + "' has " + counted(data->numPlaces, "axis") +
-              " but " + counted(left.places.size(), "index") + " here",
+              " but " + counted(left.places.size(), "index") + " here" +
+              (left.places.empty()
+                   ? "; help: write an index: " + left.name.str() + "[t]"
+                   : ""),
           {{data->loc, "it is declared here"}});
     return nullptr;
   }
@@ -249,7 +252,7 @@ void Elaborator::elaborateAt(const Statement &s, Scope &scope,
 }
 
 /// One value for each name on the left: a tuple, or the first axis of an array.
-/// False after a mistake.
+/// Returns false after an error.
 bool Elaborator::spread(const Statement &s, Terms &values) {
   if (values.empty())
     return false;
@@ -334,7 +337,7 @@ std::optional<std::string> Elaborator::placeKey(const ast::Left &left,
   return key;
 }
 
-/// A constant place covers what a general equation would give there.
+/// A constant place overrides the general equation.
 bool Elaborator::isCovered(const Statement &s, Scope &scope,
                            const Bindings *bindings) {
   for (const ast::Left &left : s.lefts) {

@@ -1,7 +1,7 @@
 //===- ElaborateExpressions.cpp - right sides -----------------------------===//
 //
-// Names, indices, reductions and operators become terms. What needs a shape is
-// left to Infer.cpp.
+// Converts names, indices, reductions and operators to terms. Leaves everything
+// that needs a shape to Infer.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,12 +19,13 @@ using ast::ExprKind;
 // Construction
 //===----------------------------------------------------------------------===//
 
-/// How many terms a model may have once its defs and families are written out,
-/// and how many parameters and arrays.
+/// The maximum number of terms of a model after expanding defs and families,
+/// and of parameters and arrays.
 static constexpr size_t maxTerms = 200'000, maxArrays = 50'000;
-/// How deep expressions may be nested through calls.
+/// The maximum nesting of expressions through calls.
 static constexpr unsigned maxDepth = 1000;
-/// A term of this height becomes an array, so that no walk over terms is deep.
+/// A term of this height becomes an array, to limit the depth of walks over
+/// terms.
 static constexpr unsigned maxHeight = 200;
 
 bool Elaborator::isTooMuch(SMLoc loc) {
@@ -40,7 +41,7 @@ bool Elaborator::isTooDeep(SMLoc loc) {
   if (isFull || depth <= maxDepth)
     return isFull;
   error(loc, "this is nested too deep, or is defined by itself");
-  // What is defined by itself twice would go on in every branch.
+  // Two definitions by itself would recurse in every branch.
   return isFull = true;
 }
 
@@ -54,7 +55,7 @@ Term *Elaborator::make(TermKind kind, SMLoc loc, ArrayRef<Term *> args) {
   return term;
 }
 
-/// The term as an array without a name, over the indices that it needs.
+/// The term as an unnamed array over the indices that it needs.
 Term *Elaborator::nameless(Term *value) {
   Array *array = &model->storage.emplace_back();
   array->source = Array::Equation;
@@ -72,7 +73,7 @@ Term *Elaborator::nameless(Term *value) {
   return read;
 }
 
-/// Finds what a term depends on, and how tall and large it is.
+/// Finds a term's dependencies, height and size.
 void Elaborator::computeFree(Term *term) {
   term->free.clear();
   term->height = term->weight = 1;
@@ -100,7 +101,7 @@ void Elaborator::computeFree(Term *term) {
   addPart(term->fallback);
 }
 
-/// Whole numbers beyond 2^53 have no exact value here: they are real.
+/// Whole numbers beyond 2^53 have no exact value here: they become real.
 Term *Elaborator::number(double value, SMLoc loc, bool isInteger) {
   Term *term = make(TermKind::Number, loc);
   term->number = value;
@@ -208,7 +209,7 @@ IndexVar *Elaborator::newIndex(StringRef name, SMLoc loc) {
   return var;
 }
 
-/// base[indices..]: a read gets more indices, anything else is selected from.
+/// base[indices..]: a read gets more indices; other bases are selected from.
 Term *Elaborator::index(Term *base, ArrayRef<Term *> indices, SMLoc loc) {
   unsigned first = 0;
   Term *term;
@@ -322,7 +323,7 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
     result = number(expr.real, expr.loc, false);
     break;
   case ExprKind::String: {
-    // The three symbols that every vocabulary has.
+    // The three symbols of every vocabulary.
     static constexpr StringRef symbols[] = {"<s>", "</s>", "<unk>"};
     const auto *it = llvm::find(symbols, expr.name);
     if (it == std::end(symbols)) {
@@ -346,7 +347,8 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
     break;
   }
   case ExprKind::List:
-    error(expr.loc, "a list stands only in a shape");
+    error(expr.loc, "a list is not a value; help: write a ++ b to join two "
+                    "vectors, stack[k](x[k]) for the rows of a matrix");
     return nullptr;
   case ExprKind::Unary: {
     Term *arg = sub(0);
@@ -356,6 +358,12 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
     break;
   }
   case ExprKind::Binary: {
+    const Expr &exponent = *expr.args[1];
+    if (expr.op == ast::Op::Pow && exponent.kind == ExprKind::Name &&
+        exponent.name == "T" && !lookup(scope, "T")) {
+      error(exponent.loc, "'T' is not defined" + transpositionHelp().str());
+      return nullptr;
+    }
     Term *a = sub(0), *b = sub(1);
     if (!a || !b)
       return nullptr;

@@ -1,6 +1,7 @@
 //===- ElaborateFunctions.cpp - functions that are no defs ----------------===//
 //
-// tanh, dot, fold, zeros, .. What a user could write is in prelude.fov instead.
+// tanh, dot, fold, zeros, .. Functions that a user could write are in
+// prelude.fov instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +14,7 @@ using namespace fovea::fov;
 using ast::Expr;
 using ast::ExprKind;
 
-/// How many values a function takes.
+/// The number of values that a function takes.
 static std::pair<size_t, size_t> arity(StringRef name) {
   return llvm::StringSwitch<std::pair<size_t, size_t>>(name)
       .Cases({"zeros", "ones"}, {0, 64})
@@ -23,6 +24,23 @@ static std::pair<size_t, size_t> arity(StringRef name) {
       .Case("fold", {2, 3})
       .Case("cut", {2, 64})
       .Default({1, 1});
+}
+
+std::string fov::formOf(StringRef name) {
+  StringRef arguments = llvm::StringSwitch<StringRef>(name)
+                            .Cases({"zeros", "ones"}, "(n)")
+                            .Cases({"max", "min", "dot"}, "(a, b)")
+                            .Case("clamp", "(x, low, high)")
+                            .Case("dropout", "(x, 0.1)")
+                            .Case("fold", "(x, n)")
+                            .Case("cut", "(x, n, m)")
+                            .Default("(x)");
+  return (name + arguments).str();
+}
+
+bool fov::takesValues(StringRef function, size_t count) {
+  auto [least, most] = arity(function);
+  return least <= count && count <= most;
 }
 
 bool Elaborator::readSizes(ArrayRef<ast::Item> items, Shape &sizes,
@@ -64,7 +82,7 @@ Elaborator::Terms Elaborator::cutTerms(const Expr &expr, Term *whole,
     offset = offset + length;
     parts.push_back(part);
   }
-  // The parts make up the whole.
+  // The parts must make up the whole.
   model->bindings.push_back({whole, {offset}, expr.loc, "cut", {}});
   return parts;
 }
@@ -74,23 +92,25 @@ Elaborator::Terms Elaborator::builtin(const Expr &expr, StringRef name,
   SMLoc loc = expr.loc;
   size_t given = expr.items.size();
   auto [low, high] = arity(name);
-  // softmax(x, 1), max(x, dim = 1): which axis is said by an index.
-  std::string byIndex =
-      reductionNamed(name) ? "; over an index it is " + name.str() + "[i](x[i])"
-                           : "";
+  // softmax(x, 1), max(x, dim = 1): an index selects the axis instead.
+  std::string help =
+      "; help: write " + (reductionNamed(name)
+                              ? name.str() + "(v) for a vector, " + name.str() +
+                                    "[i](x[i]) over an index"
+                              : formOf(name));
   if (given < low || given > high) {
     error(loc, "'" + name.str() + "' takes " +
                    (low == high
                         ? std::to_string(low)
                         : std::to_string(low) + " to " + std::to_string(high)) +
                    (high == 1 ? " value" : " values") + " but gets " +
-                   std::to_string(given) + byIndex);
+                   std::to_string(given) + help);
     return {};
   }
   for (const ast::Item &item : expr.items)
     if (!item.name.empty()) {
       error(item.loc, "'" + name.str() + "' has no argument '" +
-                          item.name.str() + "'" + byIndex);
+                          item.name.str() + "'" + help);
       return {};
     }
   // Shapes: zeros(H), zeros(R, C).
@@ -125,8 +145,8 @@ Elaborator::Terms Elaborator::builtin(const Expr &expr, StringRef name,
   if (name == "onehot")
     return {make(TermKind::Onehot, loc, args)};
   if (name == "dropout") {
-    // Each call of a def, and each member of a family, draws for itself; the
-    // decoder draws what training draws.
+    // Each call of a def, and each member of a family, has its own random
+    // numbers; decoding uses those of training.
     Term *term = make(TermKind::Dropout, loc, args);
     term->ordinal = nextOrdinal++;
     return {term};

@@ -30,7 +30,7 @@ struct LoaderNumber {
 
 static constexpr double unlimited = INFINITY;
 
-/// The arguments that are numbers, in their order.
+/// The numeric arguments, in order.
 static ArrayRef<LoaderNumber> numbersOf(StringRef kind) {
   static const LoaderNumber pixels[] = {
       {"mean", 0, -unlimited, unlimited, false, "a number"},
@@ -47,13 +47,14 @@ static ArrayRef<LoaderNumber> numbersOf(StringRef kind) {
   return kind == "sound" ? ArrayRef(sound) : ArrayRef<LoaderNumber>();
 }
 
-/// How many channels pictures of some data have; 0: it holds no pictures.
+/// The number of channels of some data's pictures; 0: not pictures.
 static int64_t channelsOf(const Array &array) {
   Shape shape = array.extents;
   llvm::append_range(shape, *array.valueShape);
   if (shape.size() == 2)
     return 1;
-  // Of a film too, which has its frames first and its channels last.
+  // Also for a film, whose first axis is the frames and whose last is the
+  // channels.
   if (shape.size() == 4) {
     int64_t count = shape[3].value().value_or(0);
     return count == 1 || count == 3 || count == 4 ? count : 0;
@@ -68,7 +69,7 @@ static int64_t channelsOf(const Array &array) {
   return 0;
 }
 
-/// What keeps some data from being read so; empty: nothing does.
+/// Returns why some data cannot be read with this loader; empty: they can.
 static std::string misfitOf(const FileLoader &loader, const Array &array) {
   std::string name = "'" + array.name + "'";
   if (loader.kind == "text") {

@@ -1,7 +1,7 @@
 //===- ElaborateNames.cpp - names, paths and indices ---------------------===//
 //
-// Which member of a family, which part of a module or of an import a name
-// with indices means, and the read that it becomes.
+// Resolves a name with indices to a member of a family, a part of a module or
+// of an import, and the read that it becomes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ using namespace fovea::fov;
 using ast::Expr;
 using ast::ExprKind;
 
-/// Splits the indices of a family into the member and what remains.
+/// Splits the indices of a family into the member and the rest.
 bool Elaborator::resolveMember(Family &family, ArrayRef<const Expr *> given,
                                Scope &scope, const Bindings *bindings,
                                SMLoc loc, Member &member,
@@ -93,6 +93,13 @@ bool Elaborator::resolvePath(const Expr &expr, Scope &scope,
     path.indices.append(expr.args.begin() + 1, expr.args.end());
     return true;
   case ExprKind::Member: {
+    if (isOfLibrary(expr, scope, bindings))
+      return false;
+    bool isPath =
+        llvm::is_contained({ExprKind::Name, ExprKind::Index, ExprKind::Member},
+                           expr.args[0]->kind);
+    if (!isPath)
+      return noPart(expr, scope), false;
     if (!resolvePath(*expr.args[0], scope, bindings, path))
       return false;
     Scope *inside = nullptr;
@@ -107,12 +114,8 @@ bool Elaborator::resolvePath(const Expr &expr, Scope &scope,
       if (member.instance && rest.empty())
         inside = member.instance->parameters;
     }
-    if (!inside) {
-      error(expr.loc, "'" + expr.name.str() +
-                          "' is asked of something that "
-                          "has no parts");
-      return false;
-    }
+    if (!inside)
+      return noPart(expr, scope), false;
     if (!inside->symbols.count(expr.name)) {
       undefined(expr.name, expr.loc, *inside, nullptr);
       return false;
@@ -234,7 +237,8 @@ Term *Elaborator::indexTerm(const Expr &expr, Scope &scope,
         return nullptr;
       if (member.instance) {
         error(expr.loc,
-              "'" + symbol.family->name + "' is a module; apply it to a value",
+              "'" + symbol.family->name + "' is a module; help: apply it: " +
+                  symbol.family->name + "(...)",
               {{symbol.loc, "it is declared here"}});
         return nullptr;
       }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/elaborate/Elaborate.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace fovea;
@@ -14,6 +15,38 @@ using ast::ExprKind;
 using ast::Statement;
 using ast::StatementKind;
 
+/// `false`, as well as other languages have it.
+static bool isTruth(const ast::Expr &value) {
+  return value.kind == ExprKind::Name &&
+         (value.name.equals_insensitive("true") ||
+          value.name.equals_insensitive("false"));
+}
+
+/// "; help: .." for more sizes than a module has: other libraries also pass the
+/// input size, first.
+static std::string sizesHelp(StringRef name, ArrayRef<ast::Item> given,
+                             const Statement &def) {
+  if (def.sizes.empty())
+    return "; help: its sizes follow from the first use: write " + name.str();
+  if (def.sizes.size() > 1 || given.size() != 2 ||
+      !llvm::all_of(given, [](auto &item) { return item.name.empty(); }))
+    return "";
+  const ast::Expr &last = *given.back().value;
+  std::string size(last.range.Start.getPointer(), last.range.End.getPointer());
+  return "; help: the size of the input follows from the first use; write " +
+         name.str() + "(" + size + ") for an output of " + size;
+}
+
+/// `nn.LSTM(.., num_layers = 2)`: what no module can be asked for, which a
+/// suggestion for its name would drop.
+static const ast::Item *structureIn(ArrayRef<ast::Item> items) {
+  const ast::Item *found = llvm::find_if(items, [](const ast::Item &item) {
+    return StringRef(ourWord(item.name, WordPlace::Size))
+        .starts_with("; help: declare");
+  });
+  return found == items.end() ? nullptr : found;
+}
+
 Instance *Elaborator::instantiate(const ast::Expr &call,
                                   const std::string &path, Scope &scope,
                                   const Bindings *bindings) {
@@ -21,23 +54,42 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
   const ast::Expr *callee = call.kind == ExprKind::Call ? call.args[0] : &call;
   ArrayRef<ast::Item> items =
       call.kind == ExprKind::Call ? call.items : ArrayRef<ast::Item>();
+  bool isKnown = callee->kind == ExprKind::Name && lookup(scope, callee->name);
+  if (const ast::Item *item = isKnown ? nullptr : structureIn(items)) {
+    error(item->loc, "a module is one layer in one direction" +
+                         ourWord(item->name, WordPlace::Size));
+    return nullptr;
+  }
   if (callee->kind != ExprKind::Name) {
     std::string written(callee->range.Start.getPointer(),
                         callee->range.End.getPointer());
-    error(callee->loc, "expected the name of a module" +
-                           ourWord(written, WordPlace::Module));
+    WordUse use{WordPlace::Module, std::nullopt, written};
+    if (!isOfLibrary(*callee, scope, bindings, use))
+      error(callee->loc, "expected the name of a module" +
+                             ourWord(written, WordPlace::Module));
     return nullptr;
   }
   std::string name = callee->name.str();
   SmallVector<ast::Item, 4> given;
   std::string variant;
   for (const ast::Item &item : items) {
-    // A flag picks another def of the prelude: linear(n, bias = false).
+    // A flag selects another def of the prelude: linear(n, bias = false).
     StringRef value =
         item.value->kind == ExprKind::Name ? item.value->name : StringRef();
-    if (item.name == "bias" && (value == "false" || value == "true"))
+    bool isFlag = item.name == "bias" || item.name == "peephole";
+    if (isFlag && value != "false" && value != "true") {
+      error(item.value->loc,
+            "'" + item.name.str() + "' is true or false; help: write " +
+                item.name.str() + " = " +
+                (value.equals_insensitive("true") ? "true"
+                 : value.equals_insensitive("false")
+                     ? "false"
+                     : "true or " + item.name.str() + " = false"));
+      return nullptr;
+    }
+    if (item.name == "bias")
       variant += value == "false" ? "_unbiased" : "";
-    else if (item.name == "peephole" && (value == "true" || value == "false"))
+    else if (item.name == "peephole")
       variant += value == "true" ? "_peephole" : "";
     else if (item.name == "form" && !value.empty())
       variant += value == "pytorch" ? "" : "_" + value.str();
@@ -52,6 +104,13 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
     given.clear();
   }
   name += variant;
+  if (given.size() > 1 && given.back().name.empty() &&
+      isTruth(*given.back().value)) {
+    error(given.back().loc,
+          "a flag of a module has a name; help: write bias = " +
+              given.back().value->name.lower());
+    return nullptr;
+  }
   Symbol *symbol = lookup(scope, name);
   if (!symbol && !variant.empty() && lookup(scope, callee->name)) {
     error(callee->loc, "there is no '" + name + "': '" + callee->name.str() +
@@ -59,7 +118,8 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
     return nullptr;
   }
   if (!symbol) {
-    undefined(name, callee->loc, scope, bindings, WordPlace::Module);
+    undefined(callee->name, callee->loc, scope, bindings,
+              {WordPlace::Module, std::nullopt, {}});
     return nullptr;
   }
   if (symbol->kind == Symbol::Mistake)
@@ -79,13 +139,16 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
       if (k >= def->sizes.size()) {
         error(item.loc, "'" + name + "' takes " +
                             counted(def->sizes.size(), "size") + " but gets " +
-                            std::to_string(given.size()));
+                            std::to_string(given.size()) +
+                            sizesHelp(name, given, *def));
         return nullptr;
       }
       sizeName = def->sizes[k];
     } else if (!llvm::is_contained(def->sizes, sizeName)) {
-      error(item.loc, "'" + name + "' has no size '" + sizeName.str() + "'" +
-                          suggestion(sizeName, def->sizes));
+      std::string foreign = ourWord(sizeName, WordPlace::Size);
+      error(item.loc,
+            "'" + name + "' has no size '" + sizeName.str() + "'" +
+                (foreign.empty() ? suggestion(sizeName, def->sizes) : foreign));
       return nullptr;
     }
     std::optional<Symbol> argument = sizeArgument(*item.value, scope, bindings);
@@ -110,7 +173,12 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
                                    Extent(sizeName == "stride")};
       continue;
     }
-    error(call.loc, "'" + name + "' needs its size '" + sizeName.str() + "'",
+    std::vector<std::string> sizes(def->sizes.begin(), def->sizes.end());
+    llvm::erase(sizes, "pad");
+    llvm::erase(sizes, "stride");
+    error(call.loc,
+          "'" + name + "' needs its size '" + sizeName.str() +
+              "'; help: write " + name + "(" + llvm::join(sizes, ", ") + ")",
           {{def->nameLoc, "'" + name + "' is defined here"}});
     return nullptr;
   }
@@ -143,7 +211,7 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
     own->symbols[entry.first()] = {Symbol::Size, call.loc,
                                    Extent(entry.second)};
   instance->parameters = own;
-  // What is wrong with a size of them is said of the call.
+  // Errors in its sizes are reported at the call.
   bool isPrelude = isInPrelude(def->nameLoc);
   if (isPrelude)
     preludeCalls.push_back({callee->loc, def});
@@ -171,7 +239,9 @@ Member Elaborator::makeParam(const Statement &s, const std::string &path,
   size_t rank = kind == "vector" ? 1 : kind == "matrix" ? 2 : call.items.size();
   if (call.kind != ExprKind::Call || call.items.size() != rank) {
     error(call.loc, "'" + kind.str() + "' takes " + counted(rank, "size") +
-                        " but gets " + std::to_string(call.items.size()));
+                        " but gets " + std::to_string(call.items.size()) +
+                        "; help: write vector(n), matrix(n, m) or tensor(n, "
+                        "m, k)");
     return member;
   }
   Array *array = &model->storage.emplace_back();
@@ -181,23 +251,6 @@ Member Elaborator::makeParam(const Statement &s, const std::string &path,
   array->root = root.text;
   array->kind = Kind::Real;
   for (const ast::Item &item : call.items) {
-    // `matrix(word.vocab, n)`: the vocabulary comes with the first call.
-    bool ofArgument =
-        item.value->kind == ExprKind::Member && item.value->name == "vocab" &&
-        item.value->args[0]->kind == ExprKind::Name && scope.instance &&
-        llvm::any_of(scope.instance->def->parameters,
-                     [&](const ast::Parameter &parameter) {
-                       return parameter.name == item.value->args[0]->name;
-                     });
-    if (ofArgument) {
-      const Atom *&open =
-          scope.instance
-              ->firstUse[(item.value->args[0]->name + ".vocab").str()];
-      if (!open)
-        open = model->sizes.open("vocab");
-      array->declared.push_back(Extent(open));
-      continue;
-    }
     std::optional<Extent> extent = size(*item.value, scope, bindings);
     if (!extent)
       return member;
@@ -224,7 +277,7 @@ Member Elaborator::makeParam(const Statement &s, const std::string &path,
 }
 
 /// The members along one axis of a family, `l < L` or `p in {read, write}`.
-/// Empty after a mistake.
+/// Empty after an error.
 std::vector<std::string> Elaborator::membersOf(const ast::Axis &axis,
                                                Family &family, Scope &scope) {
   std::vector<std::string> members;
@@ -311,7 +364,7 @@ void Elaborator::declareParam(const Statement &s, Scope &scope) {
     members = std::move(longer);
   }
   for (const Path &path : members) {
-    // What a module declares inside belongs to what the model declares.
+    // Declarations inside a module belong to the model's declaration.
     llvm::SaveAndRestore<Root> outer(root);
     if (!scope.instance)
       root = {s.array.loc, scope.prefix.empty() ? path.text : ""};

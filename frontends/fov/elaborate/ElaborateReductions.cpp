@@ -11,7 +11,7 @@ using namespace fovea::fov;
 using ast::Expr;
 using ast::ExprKind;
 
-/// A reduction over members: written out.
+/// Expands a reduction over members.
 Term *Elaborator::staticReduce(const Expr &expr, int64_t extent, Scope &scope,
                                const Bindings *bindings) {
   const ast::Binder &binder = expr.binders[0];
@@ -54,7 +54,7 @@ Term *Elaborator::staticReduce(const Expr &expr, int64_t extent, Scope &scope,
               "not supported; use sum, mean, prod, max, min or concat");
     return nullptr;
   }
-  // Halves first: 4,096 members must not be nested as deep.
+  // Split into halves: 4,096 members must not be nested as deep.
   while (parts.size() > 1) {
     Terms pairs;
     for (size_t k = 0; k + 1 < parts.size(); k += 2)
@@ -84,7 +84,7 @@ bool Elaborator::stateExtent(IndexVar *var, const ast::Binder &binder,
   return stateParent(var, *binder.extent, scope, bindings);
 }
 
-/// The m of `j < W[m]`, a nested length. False after a mistake.
+/// The m of `j < W[m]`, a nested length. Returns false after an error.
 bool Elaborator::stateParent(IndexVar *var, const Expr &bound, Scope &scope,
                              const Bindings *bindings) {
   const Atom *length = var->extent->length();
@@ -94,8 +94,8 @@ bool Elaborator::stateParent(IndexVar *var, const Expr &bound, Scope &scope,
   return var->parentIndex;
 }
 
-/// A new index for each binder. A normaliser over an index that is bound
-/// already gives its component there. False after a mistake.
+/// A new index for each binder. A normaliser over a bound index yields its
+/// component there. Returns false after an error.
 bool Elaborator::bindReduction(const Expr &expr, bool normalises, Scope &scope,
                                const Bindings *&bindings,
                                SmallVector<IndexVar *, 1> &vars,
@@ -148,7 +148,8 @@ bool Elaborator::bindReduction(const Expr &expr, bool normalises, Scope &scope,
   return true;
 }
 
-/// GRAMMAR 8.13: what is reduced depends on the index. False after a mistake.
+/// GRAMMAR 8.13: the reduced term must depend on the index. Returns false after
+/// an error.
 bool Elaborator::checkUse(const Expr &expr, const IndexVar &var,
                           const Term &body, const Term *condition) {
   auto uses = [&](const Term *term) {

@@ -32,7 +32,7 @@ std::optional<Extent> Elaborator::lengthAt(Symbol &symbol, int64_t at,
     else if (staticValue(place, scope, nullptr) == at)
       return result.value = size(*s->value, scope, nullptr);
   }
-  // An index runs from 0, also that of a length.
+  // An index, also that of a length, starts at 0.
   if (!general || at < 0) {
     error(loc, "no equation gives the length at " + std::to_string(at),
           {{symbol.loc, "the others are given here"}});
@@ -57,7 +57,7 @@ std::optional<Extent> Elaborator::size(const Expr &expr, Scope &scope,
   return std::nullopt;
 }
 
-/// What a name means as a size.
+/// The meaning of a name as a size.
 std::optional<Extent> Elaborator::namedSize(const Expr &expr, Scope &scope,
                                             const Bindings *bindings,
                                             bool report) {
@@ -120,6 +120,25 @@ std::optional<Extent> Elaborator::indexedSize(const Expr &expr, Scope &scope,
   return std::nullopt;
 }
 
+/// `word.vocab` among the parameters of a def with the argument `word`: it
+/// comes with the first call. Null for anything else.
+const Atom *Elaborator::vocabularyOfArgument(const Expr &expr, Scope &scope) {
+  bool ofArgument = expr.name == "vocab" &&
+                    expr.args[0]->kind == ExprKind::Name && scope.instance &&
+                    scope.instance->parameters == &scope &&
+                    llvm::any_of(scope.instance->def->parameters,
+                                 [&](const ast::Parameter &parameter) {
+                                   return parameter.name == expr.args[0]->name;
+                                 });
+  if (!ofArgument)
+    return nullptr;
+  const Atom *&open =
+      scope.instance->firstUse[(expr.args[0]->name + ".vocab").str()];
+  if (!open)
+    open = model->sizes.open("vocab");
+  return open;
+}
+
 std::optional<Extent> Elaborator::rawSize(const Expr &expr, Scope &scope,
                                           const Bindings *bindings,
                                           bool report) {
@@ -142,6 +161,8 @@ std::optional<Extent> Elaborator::rawSize(const Expr &expr, Scope &scope,
     return inner ? std::optional(Extent(0) - *inner) : std::nullopt;
   }
   case ExprKind::Member: {
+    if (const Atom *open = vocabularyOfArgument(expr, scope))
+      return Extent(open);
     if (expr.name == "vocab" || expr.name == "classes" || expr.name == "size") {
       const Vocabulary *vocabulary =
           vocabularyOf(expr, scope, bindings, report);

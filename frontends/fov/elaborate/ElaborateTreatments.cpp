@@ -25,7 +25,7 @@ struct Number {
   double least, most;
   bool isWhole;
   StringRef wants;
-  /// Whether it may be an equation, of `train.step` for example.
+  /// Whether it may be an equation, such as one of `train.step`.
   bool isScheduled = false;
 };
 
@@ -33,8 +33,8 @@ struct Number {
 
 static constexpr double unlimited = INFINITY;
 
-/// The arguments of an estimator, in their order. Those that are no numbers
-/// have no range.
+/// The arguments of an estimator, in order. Non-numeric ones have no
+/// range.
 static ArrayRef<Number> argumentsOf(StringRef estimator) {
   static const Number reinforce[] = {
       {"baseline", 0, 0, false, ""},
@@ -53,6 +53,13 @@ static ArrayRef<Number> argumentsOf(StringRef estimator) {
   static const Number sampled[] = {
       {"candidates", 1, 1 << 24, true, "a whole number from 1 to 16777216"},
       {"proposal", 0, 0, false, ""}};
+  static const Number policy[] = {
+      {"reward", 0, 0, false, ""},
+      {"samples", 1, 65536, true, "a whole number from 1 to 65536"},
+      {"baseline", 0, 0, false, ""},
+      {"likelihood", 0, 1, false, "a number from 0 to 1"}};
+  if (estimator == "policy")
+    return policy;
   if (estimator == "sampled")
     return sampled;
   if (estimator == "margin")
@@ -67,7 +74,7 @@ static ArrayRef<Number> argumentsOf(StringRef estimator) {
   return {};
 }
 
-/// The estimators and treatments that are executed.
+/// The supported estimators and treatments.
 static bool isExecuted(StringRef treatment) {
   return llvm::is_contained({"reinforce", "expected", "straight_through",
                              "gumbel", "no_gradient", "reparameterised",
@@ -75,8 +82,8 @@ static bool isExecuted(StringRef treatment) {
                             treatment);
 }
 
-/// What is wrong with `treatment` for what `distribution` draws; empty:
-/// nothing.
+/// Returns why `treatment` does not apply to samples of `distribution`; empty:
+/// it does.
 static std::string mismatch(StringRef name, StringRef treatment,
                             StringRef distribution) {
   bool isFinite = distribution == "categorical" || distribution == "bernoulli";
@@ -129,7 +136,7 @@ void Elaborator::readTreatment(const Statement &block, const ast::Entry &entry,
   }
 }
 
-/// The choices of a name, of all members of a family.
+/// The choices of a name, for all members of a family.
 SmallVector<Choice *, 1> Elaborator::choicesOf(const Symbol &symbol) {
   SmallVector<Choice *, 1> result;
   const Family *family = symbol.family;
@@ -224,6 +231,14 @@ void Elaborator::readArguments(const Treatment &treatment, Scope &scope,
             "'" + argument->name.str() + "' of " + what + " is given twice");
       continue;
     }
+    if (treatment.kind == "policy" && argument->name == "reward") {
+      readReward(*item.value, scope, result);
+      continue;
+    }
+    if (treatment.kind == "policy" && argument->name == "baseline") {
+      readBaselineWord(*item.value, result);
+      continue;
+    }
     if (argument->name == "baseline") {
       readBaseline(*item.value, scope, result);
       continue;
@@ -262,13 +277,14 @@ void Elaborator::readArguments(const Treatment &treatment, Scope &scope,
   }
 }
 
-/// Gives each latent how it is treated in the present reading of the file.
+/// Determines each latent's treatment in this reading of the file.
 void Elaborator::elaborateTreatments(Scope &scope) {
   for (const Treatment &treatment : treatments) {
     if (treatment.isTraining == model->decoding)
       continue;
     bool isOfObserved = llvm::is_contained(
-        {"sampled", "margin", "candidates", "weight"}, treatment.kind);
+        {"sampled", "margin", "candidates", "weight", "policy"},
+        treatment.kind);
     LatentTreatment result;
     result.kind = treatment.kind.str();
     bool isRead = false;
@@ -293,6 +309,10 @@ void Elaborator::elaborateTreatments(Scope &scope) {
       }
       if (treatment.kind == "weight")
         readWeight(*treatment.value, scope, *choice);
+      if (treatment.kind == "policy") {
+        elaboratePolicy(treatment, scope, *choice);
+        break;
+      }
       if (treatment.kind == "margin" || treatment.kind == "sampled") {
         if (choice->parameters.empty() ||
             choice->parameters.front().first != "logits") {
@@ -345,7 +365,7 @@ void Elaborator::refuse(const std::string &refusal) {
   model->isLowered = false;
 }
 
-/// Whether training can say what a guide knows more than the choice.
+/// Returns whether training can express what a guide knows beyond the choice.
 void Elaborator::checkGuide(const Choice &choice, const Choice &guide) {
   std::string name = "'" + choice.target->name + "'";
   StringRef kind = choice.treatment->kind, drawn = choice.distribution,
@@ -486,10 +506,16 @@ void Elaborator::joinPlaces() {
 void Elaborator::checkLatents() {
   joinPlaces();
   for (const Treatment &treatment : treatments) {
-    // In decoding, `set` may have taken the choice's place.
+    // In decoding, `set` may have replaced the choice.
     if (model->decoding)
       break;
-    if (choicesOf(*treatment.symbol).empty())
+    if (choicesOf(*treatment.symbol).empty() && treatment.kind == "policy")
+      error(treatment.loc,
+            "'" + treatment.name.str() +
+                "' is given, so no policy generates it; help: name data that "
+                "are drawn by '~'",
+            {{treatment.symbol->loc, "it is declared here"}});
+    else if (choicesOf(*treatment.symbol).empty())
       error(treatment.loc,
             "'" + treatment.name.str() +
                 "' is drawn by no '~', so nothing is to be said about how",
@@ -511,12 +537,24 @@ void Elaborator::checkLatents() {
     }
     if (choice.guide)
       continue;
-    if (!treated.count(name) && !choice.treatment && !model->decoding)
+    if (!treated.count(name) && !choice.treatment && !model->decoding) {
+      // `trg[t] ~ ..` beside the data `tgt`.
+      std::vector<StringRef> data;
+      for (const Array *array : model->data)
+        data.push_back(array->name);
+      if (std::string meant = suggestion(name, data); !meant.empty()) {
+        error(choice.loc, "'" + name +
+                              "' is not data, and has no estimator in train { "
+                              "}" +
+                              meant);
+        continue;
+      }
       error(choice.loc,
             "latent '" + name +
                 "' needs an estimator in train { }: reinforce, enumerate, "
                 "straight_through, gumbel, expected (for example: " +
                 name + " ~ reinforce(baseline = moving_average(0.9)))");
+    }
     if (!choice.treatment)
       choice.treatment.emplace().kind = "mode";
     for (const Choice &other : model->choices)

@@ -23,6 +23,22 @@ static bool isEquation(const Statement &s) {
   return s.kind == StatementKind::Equation || s.kind == StatementKind::Choice;
 }
 
+/// The name to which a declaration gives a size, a number, symbols, data or
+/// parameters; empty: another statement.
+static StringRef declaredName(const Statement &s) {
+  switch (s.kind) {
+  case StatementKind::Dim:
+  case StatementKind::Const:
+  case StatementKind::Vocab:
+    return s.name;
+  case StatementKind::Data:
+  case StatementKind::Param:
+    return s.array.name;
+  default:
+    return {};
+  }
+}
+
 static std::string textOf(llvm::SMRange range) {
   return std::string(range.Start.getPointer(), range.End.getPointer());
 }
@@ -39,7 +55,7 @@ static std::string signature(const ast::Left &left,
   return result;
 }
 
-/// Names that are places when they stand on the left: dims, extents, labels.
+/// Names that are places on the left side: dims, extents, labels.
 static std::set<std::string>
 constantNames(const std::vector<const Statement *> &statements) {
   std::set<std::string> names;
@@ -57,8 +73,8 @@ constantNames(const std::vector<const Statement *> &statements) {
   return names;
 }
 
-/// The statements of a file after those that it includes, without what it
-/// replaces.
+/// The statements of a file after those that it includes, without the replaced
+/// ones.
 Elaborator::Statements Elaborator::flatten(const Program &program) {
   Statements included,
       own(program.file->statements.begin(), program.file->statements.end());
@@ -77,25 +93,40 @@ Elaborator::Statements Elaborator::flatten(const Program &program) {
     if (isEquation(*s) && !s->guide)
       for (const ast::Left &left : s->lefts)
         given.try_emplace(signature(left, constants), left.loc);
+  std::map<std::pair<StatementKind, StringRef>, const Statement *> declared;
+  for (const Statement *s : own)
+    if (StringRef name = declaredName(*s); !name.empty())
+      declared.try_emplace({s->kind, name}, s);
   Statements result;
+  // A declaration takes the position of the one that it replaces, because data
+  // and parameters have an order.
+  std::set<const Statement *> moved;
   for (const Statement *s : included) {
+    auto redeclared = declared.find({s->kind, declaredName(*s)});
+    bool isRedeclared = redeclared != declared.end();
+    if (isRedeclared && moved.insert(redeclared->second).second)
+      result.push_back(redeclared->second);
     bool isReplaced =
         isEquation(*s) && llvm::all_of(s->lefts, [&](const ast::Left &left) {
           return given.count(signature(left, constants));
         });
-    if (!isReplaced) {
+    if (!isReplaced && !isRedeclared) {
       result.push_back(s);
       continue;
     }
-    std::string sentence =
-        "'" + s->lefts[0].name.str() + "' of " + files[s] + " (line " +
-        std::to_string(diagnostics.lineOf(s->loc)) + ") by line " +
-        std::to_string(
-            diagnostics.lineOf(given[signature(s->lefts[0], constants)]));
+    StringRef name = isRedeclared ? declaredName(*s) : s->lefts[0].name;
+    SMLoc by = isRedeclared ? redeclared->second->loc
+                            : given[signature(s->lefts[0], constants)];
+    std::string sentence = "'" + name.str() + "' of " + files[s] + " (line " +
+                           std::to_string(diagnostics.lineOf(s->loc)) +
+                           ") by line " +
+                           std::to_string(diagnostics.lineOf(by));
     if (!llvm::is_contained(replacements, sentence))
       replacements.push_back(sentence);
   }
-  llvm::append_range(result, own);
+  for (const Statement *s : own)
+    if (!moved.count(s))
+      result.push_back(s);
   return model->decoding ? withReplacements(program, result) : result;
 }
 
@@ -155,8 +186,8 @@ static void collectNames(const Expr *expr, std::set<StringRef> &names) {
   }
 }
 
-/// GRAMMAR 8.19: an equation that nothing uses, with nearly the name of an
-/// included one, was most likely meant to replace it.
+/// GRAMMAR 8.19: an unused equation whose name nearly equals an included one
+/// was most likely meant to replace it.
 void Elaborator::warnOfSlips(const Program &program) {
   struct Given {
     std::string file;
@@ -182,7 +213,7 @@ void Elaborator::warnOfSlips(const Program &program) {
       names.insert(entry.left.name);
       collectNames(entry.value, names);
     }
-    // That it reads itself is no use.
+    // Reading itself is not a use.
     for (const ast::Left &left : s->lefts)
       names.erase(left.name);
     used.insert(names.begin(), names.end());
@@ -230,8 +261,8 @@ void Elaborator::findImports(const Program &program,
   }
 }
 
-/// Makes our data the data of an import, with its extents. False after a
-/// mistake.
+/// Binds our data to the data of an import, with its extents. Returns false
+/// after an error.
 bool Elaborator::bindData(const Program::Import &import,
                           const Statements &theirs, const ast::Item &binding,
                           const Statements &statements, Scope &scope,
@@ -295,7 +326,7 @@ bool Elaborator::bindData(const Program::Import &import,
   Symbol symbol = *given;
   symbol.isBound = true;
   own.symbols[binding.name] = symbol;
-  // Lengths that its axes name are ours.
+  // The lengths of its axes are ours.
   for (auto [axis, extent] : llvm::zip(data->array.axes, ours.extents)) {
     const Expr *length = axis.extent;
     if (length && length->kind == ExprKind::Index)
@@ -313,7 +344,8 @@ bool Elaborator::bindData(const Program::Import &import,
          bindVocabulary(ours, *data, theirs, value.loc, own);
 }
 
-/// The symbols of our data are those of an import's. False after a mistake.
+/// The symbols of our data are those of the import's. Returns false after an
+/// error.
 bool Elaborator::bindVocabulary(const Array &ours, const Statement &data,
                                 const Statements &theirs, SMLoc loc,
                                 Scope &own) {
@@ -360,7 +392,7 @@ bool Elaborator::bindVocabulary(const Array &ours, const Statement &data,
   return report(other);
 }
 
-/// Whether the axes of bound data are those that the import declares.
+/// Returns whether the axes of bound data match the import's declaration.
 void Elaborator::checkBoundAxes(const Statements &theirs,
                                 const ast::Item &binding, Scope &own) {
   const Array &ours =
@@ -446,7 +478,7 @@ void Elaborator::declareImport(const Program::Import &import,
   declareModel(*import.program, statements, *own);
   for (const ast::Item &binding : use.bindings)
     checkBoundAxes(statements, binding, *own);
-  // Its own objective is not ours.
+  // Its objective is not ours.
   model->penalties.resize(penalties);
   model->choices.erase(
       std::remove_if(model->choices.begin() + before, model->choices.end(),

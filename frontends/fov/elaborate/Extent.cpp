@@ -9,11 +9,12 @@
 
 using namespace fovea::fov;
 
-/// The largest number of terms, power, and length of the name of a floor.
+/// The limits on the number of terms, the power, and the length of a floor's
+/// name.
 static constexpr size_t maxTerms = 64, maxName = 200;
 static constexpr int maxPower = 32;
 
-/// num / den in lowest terms; empty when it does not fit.
+/// num / den in lowest terms; empty on overflow.
 static std::optional<Rational> reduced(__int128 num, __int128 den) {
   if (den == 0)
     return std::nullopt;
@@ -34,7 +35,7 @@ static std::optional<Rational> times(Rational a, Rational b) {
 }
 
 static std::optional<Rational> plus(Rational a, Rational b) {
-  // Half of the range each: the sum of two products fits.
+  // Half of the range each, so that the sum of two products fits.
   std::optional<Rational> left = reduced(__int128(a.num) * b.den, 1),
                           right = reduced(__int128(b.num) * a.den, 1);
   if (!left || !right)
@@ -192,8 +193,8 @@ const Atom *Extent::openAtom() const {
   return atom->solution ? atom->solution->openAtom() : atom;
 }
 
-/// What a bound size is, or a floor of bound sizes: n // 2 of a def is C / 2
-/// where n is an even C.
+/// The solution of a bound size, or a floor of bound sizes: n // 2 of a def is
+/// C / 2 if n is an even C.
 static std::optional<Extent> solutionOf(const Atom &atom) {
   if (atom.kind == Atom::Size)
     return atom.solution ? atom.solution->resolved() : std::nullopt;
@@ -221,7 +222,7 @@ std::optional<Extent> Extent::resolved() const {
       if (!solution)
         return std::nullopt;
       if (exponent < 0) {
-        // Only a product can be divided by exactly.
+        // Only a product can be divided exactly.
         if (solution->polynomial.size() != 1)
           return std::nullopt;
         Extent inverse;
@@ -377,7 +378,7 @@ static std::string factorText(const Atom *atom) {
 std::string Extent::text() const {
   if (tooLarge)
     return "(too large)";
-  // What was bound, and floors of it, are what they turned out to be.
+  // Bound sizes, and floors of them, use their solutions.
   if (std::optional<Extent> all = resolved();
       all && !(*all - *this).polynomial.empty())
     return all->text();
@@ -410,7 +411,7 @@ std::string Extent::text() const {
     if (!under.empty())
       result += paren ? "/(" + under + ")" : "/" + under;
   };
-  // The constant stands last, as people write it.
+  // The constant comes last, as people write it.
   for (const auto &[monomial, c] : polynomial)
     if (!monomial.empty())
       append(monomial, c);
@@ -512,7 +513,7 @@ Extent Sizes::floorDiv(const Extent &a, const Extent &b) {
   std::string name = floorText(a, b);
   if (name.size() > maxName)
     return Extent::outOfRange();
-  // Open sizes of one name are several.
+  // Several open sizes may have one name.
   std::vector<const Atom *> &known = floors[name];
   for (const Atom *atom : known)
     if ((atom->numerator - a).terms().empty() &&

@@ -56,43 +56,44 @@ public:
   Extent operator-(const Extent &other) const;
   Extent operator*(const Extent &other) const;
 
-  /// The polynomials are the same, or both have values, one is a plain number,
-  /// and the values are equal. Sizes bound by calls are resolved first.
+  /// Returns whether the polynomials are equal, or whether both have equal
+  /// values and one is a plain number. Sizes bound by calls are resolved first.
   bool operator==(const Extent &other) const;
   bool operator!=(const Extent &other) const { return !(*this == other); }
 
-  /// With every bound size replaced by its solution, and every floor by what it
-  /// is of these; empty while one is open.
+  /// Replaces every bound size by its solution, and every floor accordingly;
+  /// empty while one is open.
   std::optional<Extent> resolved() const;
 
-  /// The value, when no length and no open size occurs and it is whole.
+  /// The value, if there is no length and no open size and it is whole.
   std::optional<int64_t> value() const;
-  /// Whether it depends on a length, so that it differs between examples.
+  /// Returns whether it depends on a length, so that it differs between
+  /// examples.
   bool differs() const;
-  /// Whether some step towards it did not fit. Such an extent equals every
-  /// other, since the mistake is reported where it is made.
+  /// Returns whether a step towards it overflowed. Such an extent equals every
+  /// other, because the error is reported where it occurs.
   bool isTooLarge() const { return tooLarge; }
   static Extent outOfRange();
   bool isNumber() const;
-  /// The atom, when this is one length of the data.
+  /// The atom, if this is a single data length.
   const Atom *length() const;
-  /// Some length in it that is nested in another, or null.
+  /// A length in it that is nested in another, or null.
   const Atom *nestedLength() const;
-  /// The atom, when this is one size that no call has bound yet.
+  /// The atom, if this is a single size that no call has bound yet.
   const Atom *openAtom() const;
-  /// Some size in it that no call has bound yet, or null.
+  /// A size in it that no call has bound yet, or null.
   const Atom *unresolved() const;
 
-  /// a*length + .. + constant after putting in the values of dims; empty when
-  /// it is not of that form with whole coefficients. Lengths and floors of
-  /// lengths are the atoms that remain.
+  /// Returns a*length + .. + constant with the values of dims inserted; empty
+  /// if the coefficients are not whole or the form does not match. Lengths and
+  /// floors of lengths remain as atoms.
   struct Linear {
     std::map<const Atom *, int64_t, AtomLess> coefficients;
     int64_t constant = 0;
   };
   std::optional<Linear> linear() const;
-  /// Whether it can be an extent of an array: a number, one length, or a sum of
-  /// multiples of lengths (no nested ones) and of floors of such sums.
+  /// Returns whether it can be an extent of an array: a number, one length, or
+  /// a sum of multiples of lengths (not nested) and of floors of such sums.
   bool isSum() const;
 
   /// `E + 2*H`, as a message shows it.
@@ -130,13 +131,13 @@ public:
   const Atom *dim(llvm::StringRef name, int64_t value);
   const Atom *length(llvm::StringRef name, llvm::StringRef parent = "");
   const Atom *open(llvm::StringRef name);
-  /// a // b. Exact where the values divide and b is a product; otherwise an
-  /// atom, the same one for the same a and b.
+  /// a // b. Exact if the values divide and b is a product; otherwise an atom,
+  /// the same one for the same a and b.
   Extent floorDiv(const Extent &a, const Extent &b);
-  /// Names every a // b by what a and b have turned out to be: two calls of a
-  /// def have different A // 2.
+  /// Names every a // b by the solutions of a and b: two calls of a def may
+  /// have different A // 2.
   void nameFloors();
-  /// The length of this name, or null.
+  /// Returns the length of this name, or null.
   const Atom *findLength(llvm::StringRef name) const;
   /// The values of all dims.
   std::map<std::string, int64_t> dims() const;

@@ -1,7 +1,7 @@
 //===- Terms.cpp - the words of terms, arrays, vocabularies ---------------===//
 //
-// How functions and reductions are called in a file, which axes an array has,
-// and how two vocabularies differ.
+// The spelling of functions and reductions in a file, the axes of an array, and
+// the differences of two vocabularies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -101,7 +101,7 @@ StringRef fovea::fov::typeName(const Array &data) {
 }
 
 bool Vocabulary::hasSame(const Vocabulary &other) const {
-  // Classes have no name of their own that two declarations could share.
+  // Classes have no name that two declarations could share.
   bool areClasses = isClass && other.isClass;
   return this == &other ||
          (areClasses && size == other.size && labels == other.labels);

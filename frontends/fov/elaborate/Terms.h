@@ -1,9 +1,9 @@
 //===- Terms.h - an elaborated model --------------------------------------===//
 //
-// What elaboration gives: names are resolved, calls of defs are inlined, static
-// indices are expanded, and every right side is a graph of Terms over index
-// variables. Infer.cpp then finds ranges, shapes and kinds, Bounds.cpp proves
-// the reads, and Lower.cpp emits the attn dialect.
+// The output of elaboration: names are resolved, calls of defs are inlined,
+// static indices are expanded, and every right side is a graph of Terms over
+// index variables. Infer.cpp then finds ranges, shapes and kinds, Bounds.cpp
+// proves the reads, and Lower.cpp emits the attn dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ struct Term;
 
 enum class Kind { Bit, Int, Real, Token };
 
-/// What the tokens of some data are drawn from. Classes are one too.
+/// The symbols of some data's tokens. Classes are one too.
 struct Vocabulary {
   std::string name; // `tgt`, `joint`, `lm.word`
   Extent size;
@@ -41,11 +41,11 @@ struct Vocabulary {
   bool isClass = false;
   bool isAssumed = false; // nothing has fixed the size yet
 
-  /// Whether tokens of both are the same symbols.
+  /// Returns whether both have the same symbols.
   bool hasSame(const Vocabulary &other) const;
 };
 
-/// GRAMMAR 8.18, for what the message calls `aName` and `bName`.
+/// GRAMMAR 8.18, for data that the message calls `aName` and `bName`.
 std::string differenceOf(const Vocabulary &a, StringRef aName,
                          const Vocabulary &b, StringRef bName);
 
@@ -168,7 +168,7 @@ struct Term {
 
   /// The index variables that it depends on, in order of appearance.
   SmallVector<IndexVar *, 2> free;
-  /// Of the term as a tree: a shared part counts wherever it stands.
+  /// The size as a tree: a shared part counts at each occurrence.
   unsigned height = 1, weight = 1;
 
   // Found by Infer.cpp.
@@ -196,7 +196,7 @@ struct Piece {
   }
 };
 
-/// A term as an index plus a number, when it is one: `i`, `i - 2`.
+/// Returns a term as an index plus a number, if it has this form: `i`, `i - 2`.
 std::optional<std::pair<IndexVar *, int64_t>> affineIndex(const Term &term);
 
 struct Array {
@@ -237,14 +237,14 @@ struct Array {
         return &piece;
     return nullptr;
   }
-  /// How far the general equation is shifted along axis k: 1 for x[k+1] = ..
+  /// The shift of the general equation along axis k: 1 for x[k+1] = ..
   int64_t shift(unsigned k) const {
     const Piece *piece = general();
     return piece && k < piece->places.size() ? piece->places[k].shift : 0;
   }
   /// Extent of axis k (index axes, then value axes); empty while unknown.
   std::optional<Extent> axis(unsigned k) const;
-  /// All axes, when they are known.
+  /// All axes, if they are known.
   std::optional<Shape> shape() const;
 };
 
@@ -255,11 +255,13 @@ StringRef typeName(const Array &data);
 /// `reinforce(entropy = 0.1)` of train { }, `mode` of decode { }.
 struct LatentTreatment {
   std::string kind;
-  /// Of its arguments those that are given; `baseline`: of a moving average.
+  /// The given arguments; `baseline`: of a moving average.
   std::map<std::string, double> numbers;
   Term *reward = nullptr, *baseline = nullptr;
-  /// Of its arguments those that an equation gives, as a schedule.
+  /// The arguments given by an equation, such as a schedule.
   std::map<std::string, Term *> schedules;
+  /// Of its arguments those that are words.
+  std::map<std::string, std::string> words;
 };
 
 /// `name[..] ~ distribution(..)`.
@@ -282,7 +284,7 @@ struct Mark {
   SmallVector<IndexVar *, 2> indices;
 };
 
-/// An index at an axis: what the range rules look at.
+/// An index at an axis, for the range rules.
 struct IndexUse {
   IndexVar *var;
   int64_t shift; // var + shift
@@ -298,6 +300,8 @@ struct SizeBinding {
   SMLoc loc;
   std::string callee; // the instance or def, for messages
   SMLoc calleeLoc;
+  const ast::Statement *def = nullptr; // of a call: which argument it is
+  size_t argument = 0;
 };
 
 /// One reading of a file: for training or for decoding.
@@ -319,7 +323,7 @@ struct Elaborated {
   std::vector<SizeBinding> bindings;
   /// Open sizes that are the number of symbols of a token.
   std::vector<std::pair<const Atom *, Term *>> vocabularyBindings;
-  /// What the first call bound each of them to; found by Infer.cpp.
+  /// The solutions that the first call bound; found by Infer.cpp.
   std::map<const Atom *, const Vocabulary *> vocabularyOf;
   std::vector<Mark> marks;
   /// Lengths fixed by `decode { set T = .. }`, and where.
@@ -328,11 +332,11 @@ struct Elaborated {
   bool isLowered = true;             // what is refused has a meaning in the IR
 };
 
-/// The text of a term as it is written, for messages.
+/// The spelling of a term, for messages.
 std::string termText(const Term &term);
 
-/// How many places there are along the axis of a use; nothing where that is not
-/// known yet.
+/// The number of places along the axis of a use; nothing while it is
+/// unknown.
 std::optional<Extent> extentOf(const IndexUse &use);
 
 } // namespace fovea::fov

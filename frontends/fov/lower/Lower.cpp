@@ -24,8 +24,8 @@ Location Lowering::location(SMLoc loc) {
 // Lengths and types
 //===----------------------------------------------------------------------===//
 
-/// The name of a length; a floor is named after what its sizes turned out to
-/// be.
+/// The name of a length; a floor is named after the solutions of its
+/// sizes.
 std::string Lowering::lengthName(const Atom *atom) {
   if (atom->kind != Atom::Floor)
     return atom->name;
@@ -34,7 +34,7 @@ std::string Lowering::lengthName(const Atom *atom) {
   return name;
 }
 
-/// Length ops stand at the top of the system, each after those that it uses.
+/// Length ops come first in the system, each after those that it uses.
 void Lowering::emitLength(const Atom *atom) {
   if (!lengths.try_emplace(lengthName(atom), atom).second)
     return;
@@ -87,7 +87,7 @@ void Lowering::emitLength(const Atom *atom) {
       isOpen(atom) ? builder.getUnitAttr() : UnitAttr());
 }
 
-/// Whether a search finds a length.
+/// Returns whether a search finds a length.
 bool Lowering::isOpen(const Atom *length) const {
   return openLengths.contains(length) &&
          llvm::none_of(model.setLengths, [&](const auto &given) {
@@ -158,13 +158,13 @@ attn::ArrayType Lowering::arrayType(const Array &array) {
 // Arrays
 //===----------------------------------------------------------------------===//
 
-/// Whether a constant place is an element of the array as it is stored.
+/// Returns whether a constant place is an element of the stored array.
 bool Lowering::isStored(const Array &array, unsigned axis,
                         const Extent &constant) {
   return array.shift(axis) == 0 && isInside(array, axis, constant);
 }
 
-/// Whether a constant place lies inside its axis.
+/// Returns whether a constant place lies inside its axis.
 bool Lowering::isInside(const Array &array, unsigned axis,
                         const Extent &constant) {
   std::optional<Extent> size = array.axis(axis);
@@ -197,7 +197,7 @@ Value Lowering::pieceValue(Array &array, const Piece &piece,
       order.push_back(place.var);
   Value value =
       materialiseOver(piece.value, order, *array.kind, label, piece.loc);
-  // An equation stands where it is written, also where a def computes it.
+  // The location of an equation is its line, also if a def computes it.
   Operation *op = value.getDefiningOp();
   if (op && !label.empty() &&
       op->getAttr("label") == builder.getStringAttr(label))
@@ -292,7 +292,7 @@ Value Lowering::defineArray(Array &array) {
   return op.getResult();
 }
 
-/// The array over all of its places, as the spec sees it.
+/// The array over all of its places, as in the spec.
 Value Lowering::visibleValue(Array &array) {
   bool shifted = false;
   for (unsigned k = 0; k < array.numPlaces; ++k)
@@ -332,7 +332,7 @@ Value Lowering::visibleValue(Array &array) {
 //===----------------------------------------------------------------------===//
 
 void Lowering::emitChoice(const Choice &choice) {
-  // A guide proposes in training alone.
+  // A guide proposes only in training.
   if (choice.guide && model.decoding)
     return;
   Array &target = *choice.target;
@@ -359,7 +359,7 @@ void Lowering::emitChoice(const Choice &choice) {
   attn::Distribution distribution =
       *attn::symbolizeDistribution(choice.distribution);
   bool observed = !choice.latent && (!model.decoding || target.continued);
-  // A length that is given is that of what is generated, whatever stands there.
+  // A given length belongs to the output, whatever its place.
   Attribute end;
   bool canEnd = observed || llvm::any_of(target.extents, [&](auto &e) {
                   return isOpen(e.length());
@@ -368,7 +368,7 @@ void Lowering::emitChoice(const Choice &choice) {
     end = builder.getI64IntegerAttr(1);
   else if (canEnd && target.ends && target.positionOf)
     end = extent(*target.positionOf->axis(0));
-  // How a latent is treated.
+  // The treatment of a latent.
   DictionaryAttr treated;
   Value reward, baseline;
   if (choice.guide) {
@@ -381,7 +381,9 @@ void Lowering::emitChoice(const Choice &choice) {
     for (auto &[name, number] : choice.treatment->numbers)
       if (!boundary || name != "baseline")
         entries.set(name, builder.getF64FloatAttr(number));
-    // An equation gives what depends on the update; its name stands there.
+    for (auto &[name, word] : choice.treatment->words)
+      entries.set(name, builder.getStringAttr(word));
+    // An equation provides values that depend on the update; its name is used.
     for (auto &[name, term] : choice.treatment->schedules) {
       auto label = builder.getStringAttr(target.name + "." + name);
       entries.set(name, label);
@@ -444,7 +446,7 @@ attn::SystemOp Lowering::run(llvm::StringRef name) {
   builder.createBlock(&system.getBody());
 
   model.sizes.nameFloors();
-  // A length is open when only generated data has it.
+  // A length is open if only generated data has it.
   if (model.decoding) {
     llvm::SmallPtrSet<const Atom *, 8> given;
     for (Array *data : model.data)

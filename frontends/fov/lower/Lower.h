@@ -13,8 +13,8 @@ namespace fovea::fov {
 /// Emits an inferred and proved model as an attn.system named `name`.
 ///
 /// Every operation of the spec becomes one compute over exactly the indices
-/// that it reads (docs/IR.md). Lower.cpp has systems, arrays and choices,
-/// LowerTerms.cpp the computes, LowerScalars.cpp what stands in a body.
+/// that it reads (docs/IR.md). Lower.cpp handles systems, arrays and choices,
+/// LowerTerms.cpp the computes, LowerScalars.cpp their bodies.
 class Lowering {
 public:
   Lowering(Elaborated &model, Diagnostics &diagnostics,
@@ -26,13 +26,14 @@ public:
 private:
   using Path = SmallVector<Term *, 2>; // conditions that hold, on indices only
 
-  /// An array with the indices that its first axes stand for.
+  /// An array with the indices of its first axes.
   struct Node {
     mlir::Value array;
     SmallVector<IndexVar *, 2> indices;
   };
 
-  /// Where scalars are emitted: a body, with the value of each index in it.
+  /// The insertion point of scalars: a body, with the value of each index in
+  /// it.
   struct Body {
     Body(mlir::OpBuilder builder, Path path)
         : builder(builder), path(std::move(path)) {}

@@ -64,7 +64,7 @@ Value Lowering::mapScalar(Body &body, Term *term, Position position,
   case Fn::GreaterEqual:
   case Fn::Equal:
   case Fn::NotEqual: {
-    // Comparisons of indices stay on indices: analyses read them.
+    // Comparisons of indices stay on indices, for the analyses.
     auto onIndices = [&](Term *arg) {
       return isIndexOnly(arg) && *arg->kindOf != Kind::Real &&
              *arg->kindOf != Kind::Bit;

@@ -54,7 +54,7 @@ Value Lowering::convert(Body &body, Value value, Kind kind) {
 
 /// One element of a term, as `kind`.
 Value Lowering::scalar(Body &body, Term *term, Position position, Kind kind) {
-  // A number of the wanted kind needs no conversion.
+  // A number of the required kind needs no conversion.
   if (term->kind == TermKind::Number && kind == Kind::Real)
     return arith::ConstantOp::create(body.builder, location(term->loc),
                                      builder.getF64FloatAttr(term->number));
@@ -215,7 +215,7 @@ Value Lowering::sizeValue(Body &body, const Term &term) {
   return extentValue(body, term.extent, parent, term.loc);
 }
 
-/// A term of whole numbers as a value of type index.
+/// An integer term as a value of type index.
 Value Lowering::indexValue(Body &body, Term *term) {
   OpBuilder &b = body.builder;
   Location loc = location(term->loc);
@@ -265,7 +265,7 @@ Value Lowering::indexValue(Body &body, Term *term) {
 // Reads
 //===----------------------------------------------------------------------===//
 
-/// What is given at places that are numbers, those with more of them first:
+/// The values at constant places, those with more constants first:
 /// `h[-1,-1]` is no place of `h[-1,j]`, whichever is written first.
 static SmallVector<const Piece *> boundariesOf(const Array &array) {
   auto numFixed = [](const Piece &piece) {
@@ -280,7 +280,8 @@ static SmallVector<const Piece *> boundariesOf(const Array &array) {
   return found;
 }
 
-/// Whether an argument of a read is the place `place`, whatever the indices.
+/// Returns whether an argument of a read is the place `place`, whatever the
+/// indices.
 static bool isPlace(const Term &arg, const Extent &place) {
   if (arg.kind == TermKind::Number)
     return place == Extent(int64_t(arg.number));
@@ -313,7 +314,7 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
   }
 
   Array &array = *term->array;
-  // A place that is a number is resolved here: s[-1], x[0].
+  // A constant place is resolved here: s[-1], x[0].
   SmallVector<const Piece *> boundaries = boundariesOf(array);
   for (const Piece *boundary : boundaries) {
     const Piece &piece = *boundary;
@@ -342,7 +343,7 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
     return attn::ReadOp::create(b, loc, boundaryValue(array, piece), indices);
   }
 
-  // What stands before a sentence, unless an equation says what does.
+  // The value before a sentence, unless an equation defines it.
   unsigned words = array.numPlaces - 1; // the axis of a sentence
   bool hasStart =
       array.isSentence && llvm::all_of(array.pieces, [](const Piece &piece) {
@@ -435,12 +436,12 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
       otherwise, cases.empty() ? ArrayAttr() : builder.getArrayAttr(cases));
 }
 
-/// The array of a place outside the range, over the indices that remain.
+/// The array of a place outside the range, over the remaining indices.
 Value Lowering::boundaryValue(Array &array, const Piece &piece) {
   Value &value = boundaries[{&piece, &array}];
   if (value)
     return value;
-  // Its own right side may read the array again: a placeholder comes first.
+  // Its own right side may read the array again, so a placeholder comes first.
   SmallVector<Attribute> shape;
   for (IndexVar *var : array.context)
     shape.push_back(extent(*var->extent));
@@ -455,7 +456,7 @@ Value Lowering::boundaryValue(Array &array, const Piece &piece) {
       builder, location(piece.loc), TypeRange(typeOf(shape, *array.kind)),
       ValueRange());
   value = placeholder.getResult(0);
-  // What is drawn there comes after all equations.
+  // Samples come after all equations.
   if (!piece.value)
     return value;
   Value defined = pieceValue(array, piece, boundaryLabel(array, piece));

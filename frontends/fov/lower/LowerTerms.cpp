@@ -1,9 +1,9 @@
 //===- LowerTerms.cpp - a compute for each operation ----------------------===//
 //
-// A term becomes one compute over its free indices and its value axes. Under an
-// enclosing condition (a `where`, a branch of `if`) the part of the condition
-// that is about these indices comes along, so that nothing is evaluated where
-// it has no meaning, and a half-line stays a half-line in decoding.
+// A term becomes one compute over its free indices and its value axes. It
+// inherits the part of an enclosing condition (a `where`, a branch of `if`)
+// that involves these indices. So nothing is evaluated where it is undefined,
+// and a half-line stays a half-line in decoding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,7 +51,7 @@ static attn::Reducer reducerOf(Reduction reduction) {
   llvm_unreachable("every reduction is listed");
 }
 
-/// Only indices, sizes and numbers: written into the body of its reader.
+/// Contains only indices, sizes and numbers: inlined into its reader.
 bool Lowering::isIndexOnly(Term *term) {
   auto it = indexOnly.find(term);
   if (it != indexOnly.end())
@@ -79,7 +79,7 @@ bool Lowering::isIndexOnly(Term *term) {
   return result;
 }
 
-/// The conjuncts of a condition that are about indices alone.
+/// The conjuncts of a condition that involve only indices.
 void Lowering::conjuncts(Term *condition, Path &path) {
   if (condition->kind == TermKind::Map && condition->fn == Fn::And) {
     conjuncts(condition->args[0], path);
@@ -104,7 +104,7 @@ SmallVector<IndexVar *, 2> Lowering::indicesOf(Term *term, const Path &path) {
   };
   for (IndexVar *var : term->free)
     add(var);
-  // What a reduction inside needs of its parent.
+  // The indices of its parent that a reduction inside needs.
   for (IndexVar *var : term->vars)
     if (var->parentIndex)
       for (IndexVar *parent : var->parentIndex->free)
@@ -113,7 +113,7 @@ SmallVector<IndexVar *, 2> Lowering::indicesOf(Term *term, const Path &path) {
   return result;
 }
 
-/// The conditions of the path that speak of the term's own indices only.
+/// The conditions of the path that involve only the term's own indices.
 Lowering::Path Lowering::relevant(Term *term, const Path &path) {
   Path result;
   for (Term *condition : path)
@@ -158,7 +158,7 @@ attn::ComputeOp Lowering::newCompute(SMLoc loc, llvm::StringRef label,
   auto op = attn::ComputeOp::create(builder, location(loc), label, names,
                                     extents, lower, numParallel, reducer,
                                     elementType(kind), withCondition);
-  // What its body needs is emitted before it.
+  // The inputs of its body are emitted before it.
   builder.setInsertionPoint(op);
   return op;
 }
@@ -198,7 +198,7 @@ void Lowering::emitConditions(Body &body, attn::ComputeOp op,
   attn::YieldOp::create(body.builder, op.getLoc(), all);
 }
 
-/// The array itself, when the term reads all of it as it stands.
+/// The array itself, if the term reads all of it unchanged.
 Value Lowering::wholeArray(Term *term, ArrayRef<IndexVar *> order, Kind kind) {
   if (term->kind != TermKind::Read || term->fallback || *term->kindOf != kind ||
       !term->array->context.empty() || term->array->source != Array::Equation ||
@@ -262,7 +262,7 @@ Value Lowering::materialiseOver(Term *term, ArrayRef<IndexVar *> order,
   return op.getResult();
 }
 
-/// An element is dropped by the word of its place: see attn.random.
+/// An element is dropped by the random word of its place: see attn.random.
 Value Lowering::emitDropout(const Term &term, ArrayRef<IndexVar *> indices,
                             Value operand, llvm::StringRef label) {
   assert(term.args[1]->kind == TermKind::Number && "the rate was checked");
@@ -406,9 +406,9 @@ Lowering::Node Lowering::emitReduce(Term *term, const Path &path,
 
 /// A softmax over several indices: the largest x, the sum of exp(x - largest),
 /// and x - largest - log(sum), in that order: a sum of the last two would lose
-/// the log where x is large. The largest is the same for all, and no adjoint
-/// flows through it. Where all are -infinity they have no difference: 0 is
-/// subtracted instead.
+/// the log where x is large. The maximum is the same for all elements, and no
+/// adjoint flows through it. If all are -infinity, their difference is
+/// undefined: 0 is subtracted instead.
 Lowering::Node Lowering::emitNormaliser(Term *term, const Path &path,
                                         ArrayRef<IndexVar *> indices,
                                         ArrayRef<Term *> conditions,
@@ -518,7 +518,7 @@ Lowering::Node Lowering::emitJoin(Term *term, const Path &path,
                                   llvm::StringRef label) {
   SmallVector<Value> parts;
   for (Term *part : term->args) {
-    // A number is joined as a vector of one.
+    // A number joins as a vector of one.
     Value whole = path.empty() && !part->shape->empty()
                       ? wholeArray(part, indices, *term->kindOf)
                       : Value();

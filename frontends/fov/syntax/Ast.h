@@ -1,8 +1,8 @@
 //===- Ast.h - a parsed .fov file -----------------------------------------===//
 //
-// What the parser gives: the file as it is written, with the place of
-// everything. Names are not resolved. Nodes live in the arena of their File
-// and are never freed one by one.
+// The parser's output: the file as written, with the place of everything. Names
+// are not resolved. Nodes live in the arena of their File and are never freed
+// individually.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,7 +63,7 @@ enum class Op {
   NotEqual,
 };
 
-/// The text of an operator, as it is written.
+/// The spelling of an operator.
 StringRef spelling(Op op);
 
 struct Expr;
@@ -223,10 +223,11 @@ struct Entry {
   Expr *value;
 };
 
-/// A parsed file. Empty `model` when the header was missing (diagnosed).
+/// A parsed model. Empty `model` if the header was missing (diagnosed).
 struct File {
   StringRef model;
   SMLoc modelLoc;
+  StringRef rest; // the models that follow in the same file
   std::vector<Statement *> statements;
   llvm::BumpPtrAllocator arena;
 };

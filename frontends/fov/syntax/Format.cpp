@@ -1,9 +1,9 @@
 //===- Format.cpp - a .fov file in the project's layout -------------------===//
 //
-// Lays out tokens, not the tree: comments and the author's line breaks stay.
-// Decides the indentation of a line and the spaces between two tokens. Where
-// authors align things in columns (before '=', '~', ':', '{' and comments,
-// after ';', between words), a gap of two or more columns keeps its column.
+// Formats tokens, not the tree, so comments and the author's line breaks stay.
+// Decides the indentation of a line and the spaces between two tokens. Authors
+// align columns (before '=', '~', ':', '{' and comments, after ';', between
+// words): a gap of two or more columns keeps its column.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ using namespace llvm;
 
 namespace {
 
-/// A token, and where the author put it.
+/// A token, and its original position.
 struct Piece {
   Token token;
   unsigned column;  // tabs expanded, in characters
@@ -26,7 +26,7 @@ struct Piece {
   bool blankBefore; // an empty line above
 };
 
-/// What encloses a token: `(`, `[`, or one of three kinds of braces.
+/// The enclosing bracket of a token: `(`, `[`, or one of three kinds of braces.
 enum class Bracket { Paren, Square, Labels, Def, Options };
 
 class Formatter {
@@ -47,7 +47,7 @@ private:
   bool in(Bracket bracket) const {
     return !open.empty() && open.back() == bracket;
   }
-  /// Whether inside of `(`, `[` or the braces of labels.
+  /// Whether it is inside `(`, `[` or the braces of labels.
   bool inBrackets() const {
     return in(Bracket::Paren) || in(Bracket::Square) || in(Bracket::Labels);
   }
@@ -58,8 +58,8 @@ private:
   SmallVector<Bracket> open;
   Token last;                      // that is no comment
   Token::Kind block = Token::Name; // of the last statement with braces
-  // Columns, the author's and ours: of this line, of the statement's line and
-  // of the comment that the line above ended with.
+  // Original and new columns: of this line, of the statement's line and of the
+  // comment at the end of the previous line.
   unsigned lineColumn = 0, lineIndent = 0;
   unsigned statementColumn = 0, statementIndent = 0;
   int commentColumn = -1, commentIndent = -1;
@@ -122,7 +122,7 @@ std::string Formatter::run() {
   return std::move(out);
 }
 
-/// Whether the last token says that the statement goes on on the next line.
+/// Returns whether the last token continues the statement on the next line.
 bool Formatter::isContinued() const {
   if (inBrackets())
     return true;
@@ -167,7 +167,7 @@ void Formatter::place(size_t i) {
   bool isComment = piece.token.is(Token::Comment);
   unsigned gap = gapBefore(i);
   if (isComment || (piece.gap > 1 && isAlignable(i))) {
-    // Where the author had it, seen from the begin of the line.
+    // The original position, relative to the start of the line.
     int column = int(lineIndent) + int(piece.column) - int(lineColumn);
     gap = std::max(gap, unsigned(std::max(column - int(width), 0)));
   }
@@ -190,8 +190,8 @@ bool Formatter::isUnary(size_t i) const {
   return i == 0 || !endsOperand(pieces[i - 1].token);
 }
 
-/// Whether an arithmetic operator has spaces around it: the author's choice,
-/// the same on both sides.
+/// Returns whether an arithmetic operator has spaces around it: the author's
+/// choice, the same on both sides.
 bool Formatter::isSpaced(size_t i) const {
   return pieces[i].gap > 0 || i + 1 == pieces.size() || pieces[i + 1].gap > 0 ||
          pieces[i + 1].token.newlineBefore || pieces[i].token.newlineBefore;
@@ -245,7 +245,7 @@ bool Formatter::isAlignable(size_t i) const {
           gapBefore(i) > 0 && !before.isBinaryOperator());
 }
 
-/// Follows the brackets.
+/// Tracks the brackets.
 void Formatter::count(const Token &token) {
   switch (token.kind) {
   case Token::Comment:
@@ -279,7 +279,8 @@ void Formatter::count(const Token &token) {
 
 std::string fovea::formatSource(StringRef text, Diagnostics &diagnostics) {
   unsigned before = diagnostics.numErrors();
-  parse(text, diagnostics);
+  for (StringRef rest = text; !rest.empty();)
+    rest = parse(rest, diagnostics)->rest;
   if (diagnostics.numErrors() != before)
     return "";
   return Formatter(text, diagnostics).run();

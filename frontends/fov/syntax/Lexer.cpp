@@ -1,11 +1,13 @@
 //===- Lexer.cpp - .fov text to tokens, one at a time ---------------------===//
 //
-// Decides where a token ends. Every call of next() consumes a byte or is at
-// the end, so any text is read in linear time.
+// Decides where a token ends. Every call of next() consumes a byte or is at the
+// end, so lexing takes linear time.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/syntax/Lexer.h"
+
+#include "frontends/fov/ForeignWords.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -185,14 +187,19 @@ Token Lexer::other() {
     return make(Token::name, begin);                                           \
   }
 #include "frontends/fov/syntax/Tokens.def"
-  // A run of bytes that are not ASCII is one mistake.
+  // A run of non-ASCII bytes is one error, and so are a LaTeX command, `&&` and
+  // `||`.
   ++at;
   if (!isASCII(*begin))
     at = std::find_if(at, end, [](char c) { return isASCII(c); });
+  else if (*begin == '\\')
+    at = std::find_if_not(at, end, isAlpha);
+  else if (at != end && *at == *begin && (*at == '&' || *at == '|'))
+    ++at;
   return make(Token::Bad, begin);
 }
 
-std::string fovea::explain(const Token &bad) {
+std::string fovea::explain(const Token &bad, char before) {
   StringRef text = bad.text;
   if (text.starts_with("\""))
     return "the string " + quoted(text) + " does not end on its line";
@@ -211,15 +218,19 @@ std::string fovea::explain(const Token &bad) {
     return notUtf8;
   if (text.front() == '\0')
     return nulByte;
+  if (std::string help = fov::ourSign(text, before); !help.empty())
+    return (text.front() == '\\' ? quoted(text) + " is LaTeX"
+                                 : "unknown character " + quoted(text)) +
+           help;
+  // Only signs with the same meaning.
   StringRef meant = StringSwitch<StringRef>(text)
-                        .Case("&", "and")
-                        .Case("|", "or")
+                        .Cases({"&", "&&"}, "and")
+                        .Case("||", "or")
                         .Case("!", "not")
                         .Case("%", "mod")
-                        .Case("?", "??")
                         .Case("'", "\"")
                         .Cases({"“", "”", "„"}, "\"")
-                        .Cases({"×", "·", "∗", "⋅"}, "*")
+                        .Cases({"×", "∗"}, "*")
                         .Cases({"−", "–", "—"}, "-")
                         .Case("÷", "/")
                         .Case("≤", "<=")

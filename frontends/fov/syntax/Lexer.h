@@ -1,9 +1,9 @@
 //===- Lexer.h - .fov text to tokens, one at a time -----------------------===//
 //
-// Splits any bytes into tokens. A token that is not of the language has kind
-// Bad, and explain() says what is wrong with it: the lexer itself reports only
-// what is wrong with the file as a whole. Newlines are a mark on the token
-// after them; which of them end a statement is the parser's affair.
+// Splits any bytes into tokens. A token outside the language has kind Bad, and
+// explain() describes its error: the lexer reports only errors of the whole
+// file. A newline is a flag on the token after it; the parser decides which of
+// them end a statement.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,15 +41,15 @@ struct Token {
   llvm::SMLoc loc() const;
   const char *end() const;
   bool isKeyword() const;
-  /// Whether the word begins a statement (`dim`, `param`, ..).
+  /// Returns whether the word begins a statement (`dim`, `param`, ..).
   bool beginsStatement() const;
-  /// Whether an operand must follow, on this line or a later one.
+  /// Returns whether an operand must follow, on this line or a later one.
   bool isBinaryOperator() const;
 };
 
 class Lexer {
 public:
-  /// Reports a text that is not UTF-8 or that holds NUL bytes, once each.
+  /// Reports text that is not UTF-8 or contains NUL bytes, once each.
   Lexer(llvm::StringRef text, Diagnostics &diagnostics,
         bool keepComments = false);
 
@@ -69,8 +69,9 @@ private:
   bool newlineBefore = false;
 };
 
-/// What is wrong with a token of kind Bad.
-std::string explain(const Token &bad);
+/// Describes the error in a token of kind Bad. `before` is the character
+/// directly before it, or 0.
+std::string explain(const Token &bad, char before);
 
 /// A token as a message names it: `'x'`, `end of line`, `a string`.
 std::string describe(const Token &token);

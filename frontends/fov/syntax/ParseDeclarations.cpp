@@ -23,9 +23,15 @@ bool Parser::parseConstants(Statements &out, StatementKind kind) {
   SMLoc first = advance().loc();
   do {
     Statement *statement = create(kind, first);
-    if (!newName(statement->name, statement->nameLoc, "a name") ||
-        !expect(Token::Equal, "'=' after '" + statement->name + "'"))
+    if (!newName(statement->name, statement->nameLoc, "a name"))
       return false;
+    if (!take(Token::Equal)) {
+      fail(gap(), "expected '=' after '" + statement->name + "'" + found() +
+                      "; help: write " +
+                      (kind == StatementKind::Dim ? "dim " : "const ") +
+                      statement->name + " = ...");
+      return false;
+    }
     statement->value = parseExpr();
     if (!statement->value)
       return false;
@@ -55,7 +61,7 @@ bool Parser::parseData(Statements &out) {
   do {
     List<Array> arrays;
     ast::Type type;
-    if (!parseArrays(arrays) || !parseType(type))
+    if (!parseArrays(arrays, "data x[S] : real") || !parseType(type))
       return false;
     for (const Array &array : arrays) {
       Statement *statement = create(StatementKind::Data, first);
@@ -72,9 +78,20 @@ bool Parser::parseParam(Statements &out) {
   SMLoc first = advance().loc();
   do {
     List<Array> arrays;
-    if (!parseArrays(arrays))
+    if (!parseArrays(arrays, "param w : matrix(n, m)"))
       return false;
+    if (at(Token::BracketOpen)) {
+      fail(token.loc(), "expected a module, found '['; help: write "
+                        "vector(n), matrix(n, m) or tensor(n, m, k)");
+      return false;
+    }
     Expr *module = parseCall("a module");
+    if (module && at(Token::Equal)) {
+      fail(token.loc(), "a parameter has no value; help: write train { init = "
+                        "... } to choose how training begins, const c = 0.5 "
+                        "for a fixed number");
+      return false;
+    }
     if (!module)
       return false;
     for (const Array &array : arrays) {
@@ -88,15 +105,24 @@ bool Parser::parseParam(Statements &out) {
 }
 
 /// array { "," array } ":"
-bool Parser::parseArrays(SmallVectorImpl<Array> &arrays) {
+bool Parser::parseArrays(SmallVectorImpl<Array> &arrays, StringRef example) {
   do {
     if (!parseArray(arrays.emplace_back()))
       return false;
   } while (take(Token::Comma));
-  return expect(Token::Colon,
-                arrays.back().axes.empty()
-                    ? "',', ':' or '[' after '" + arrays.back().name + "'"
-                    : Twine("',' or ':' after the axes"));
+  if (take(Token::Colon))
+    return true;
+  if (at(Token::Bad)) {
+    expected("");
+    return false;
+  }
+  std::string what =
+      arrays.back().axes.empty()
+          ? "',', ':' or '[' after '" + arrays.back().name.str() + "'"
+          : "',' or ':' after the axes";
+  fail(gap(), "expected " + what + found() + "; help: a declaration is " +
+                  "written as in " + example);
+  return false;
 }
 
 /// array = NAME [ "[" axis { "," axis } "]" ]
@@ -144,10 +170,31 @@ bool Parser::parseType(ast::Type &type) {
   }
   if (!name(type.name, type.loc, "a type of data"))
     return false;
+  if (at(Token::BracketOpen)) {
+    fail(token.loc(), "a type has no axes; help: write them after the name of "
+                      "the data, data x[S] : real, and the size of each "
+                      "element in parentheses: real(n)");
+    return false;
+  }
+  bool hasVocabulary = type.name == "token" || type.name == "sentence";
+  if (hasVocabulary && at(Token::ParenOpen)) {
+    fail(token.loc(), "'" + type.name +
+                          "' takes no size; help: declare vocab "
+                          "v : words(1000), and write " +
+                          type.name + " of v");
+    return false;
+  }
 
   if (type.name == "token" || type.name == "sentence") {
     if (at(Token::Name) && token.text == "of") {
       advance();
+      if (at(Token::Integer)) {
+        fail(token.loc(), "expected a vocabulary after 'of', found " +
+                              describe(token) +
+                              "; help: declare vocab v : ids(" + token.text +
+                              "), and write " + type.name + " of v");
+        return false;
+      }
       if (!(type.of = parsePath("a vocabulary after 'of'")))
         return false;
     }
@@ -164,7 +211,9 @@ bool Parser::parseType(ast::Type &type) {
     if (!close(Token::ParenClose, opening))
       return false;
   } else if (type.name == "class" || type.name == "position") {
-    expected("'(' after '" + type.name + "'");
+    fail(gap(), "expected '(' after '" + type.name + "'" + found() +
+                    "; help: write " +
+                    (type.name == "class" ? "class(10)" : "position(x)"));
     return false;
   }
 
@@ -241,7 +290,10 @@ bool Parser::parseDef(Statements &out) {
     if (!close(Token::BraceClose, opening))
       return false;
   } else {
-    expected("'=' or '{' after the arguments of '" + statement->name + "'");
+    fail(gap(), "expected '=' or '{' after the arguments of '" +
+                    statement->name + "'" + found() + "; help: write def " +
+                    statement->name + "(x) = ..., or def " + statement->name +
+                    "(x) { ... return ... }");
     return false;
   }
   out.push_back(statement);
@@ -259,6 +311,14 @@ bool Parser::parseParameters(SmallVectorImpl<Parameter> &parameters) {
     Parameter &parameter = parameters.emplace_back();
     if (!name(parameter.name, parameter.loc, "the name of an argument"))
       return false;
+    if (at(Token::Colon) || at(Token::Equal)) {
+      fail(token.loc(), at(Token::Colon)
+                            ? "an argument has no type; help: write its name "
+                              "alone, or its axes in brackets: x[n]"
+                            : "an argument has no default; help: write its "
+                              "name alone");
+      return false;
+    }
     if (!at(Token::BracketOpen))
       continue;
     Token bracket = advance();

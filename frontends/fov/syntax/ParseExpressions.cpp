@@ -25,11 +25,18 @@ Expr *Parser::parseIf() {
   Expr *condition = parseExpr();
   if (!condition)
     return nullptr;
+  if (at(Token::Colon))
+    return fail(token.loc(), "expected 'then', found ':'; help: write if c "
+                             "then a else b");
   if (!take(Token::keyword_then))
     return expected("'then'", {"then"});
   Expr *yes = parseExpr();
   if (!yes)
     return nullptr;
+  if (atStatementEnd() || at(Token::ParenClose))
+    return fail(gap(), "expected 'else'" + found() +
+                           "; help: an 'if' has two branches: write if c then "
+                           "a else 0");
   if (!take(Token::keyword_else))
     return expected("'else'", {"else"});
   Expr *no = parseExpr();
@@ -179,6 +186,12 @@ Expr *Parser::parsePostfix() {
     if (take(Token::Dot)) {
       StringRef member;
       SMLoc loc;
+      if (at(Token::Dot))
+        return fail(token.loc(), "'..' is not part of the language; help: "
+                                 "write the range of an index as i < N");
+      if (!at(Token::Name) && expr->kind == ExprKind::Integer)
+        return fail(expr->loc, "a number ends with a digit; help: write " +
+                                   Twine(expr->integer) + ".0");
       if (!name(member, loc, "a name after '.'"))
         return nullptr;
       expr = create(ExprKind::Member, loc, begin, {expr});
@@ -262,6 +275,11 @@ Expr *Parser::parsePrimary() {
   case Token::ParenOpen: {
     Token opening = advance();
     Expr *expr = parseExpr();
+    if (expr && at(Token::Comma))
+      return fail(token.loc(),
+                  "a tuple is not a value; help: write a ++ b to join two "
+                  "vectors, or give each value as an argument: f(a, b)",
+                  {{opening.loc(), "the tuple begins here"}});
     if (!expr || !close(Token::ParenClose, opening))
       return nullptr;
     expr->range = SMRange(opening.loc(), SMLoc::getFromPointer(lastEnd));
@@ -279,10 +297,40 @@ Expr *Parser::parsePrimary() {
     if (following.is(Token::Integer))
       return fail(token.loc(), "a number starts with a digit: '0." +
                                    following.text.take_front(20) + "'");
+    if (following.is(Token::Dot))
+      return fail(token.loc(), "'..' is not part of the language; help: name "
+                               "the indices; last axes are left out: x[i] is "
+                               "row i of x");
     return expected("an expression");
   case Token::Star:
+    return fail(token.loc(), previous.is(Token::Star)
+                                 ? "'**' is not part of the language; help: "
+                                   "write x^2"
+                                 : "expected an expression, found '*'");
+  case Token::Tilde:
     return fail(token.loc(),
-                "expected an expression, found '*'; a power is written 'x^2'");
+                "expected an expression, found '~'; help: write not c");
+  case Token::Greater:
+    return fail(token.loc(),
+                previous.is(Token::Less)
+                    ? "'<>' is not part of the language; help: write a != b"
+                : previous.is(Token::Minus)
+                    ? "'->' is not part of the language; help: write an "
+                      "equation from left to right: y = f(x)"
+                    : "expected an expression, found '>'");
+  case Token::Equal:
+    if (previous.is(Token::EqualEqual))
+      return fail(token.loc(),
+                  "'===' is not part of the language; help: write a == b");
+    return expected("an expression");
+  case Token::keyword_where:
+    return fail(token.loc(), "expected an expression, found 'where'; help: "
+                             "write if c then a else b");
+  case Token::Colon:
+    return fail(token.loc(), "expected an expression, found ':'; help: there "
+                             "are no slices; an index runs over its whole "
+                             "axis, and last axes are left out: x[i] is row i "
+                             "of x");
   case Token::keyword_if:
     return fail(token.loc(), "'if' within an expression stands in "
                              "parentheses: '(if .. then .. else ..)'");
@@ -301,7 +349,7 @@ Expr *Parser::parseNumber() {
     return fail(number.loc(), "the number " + quoted(text) +
                                   " is out of the range of " + range);
   };
-  // Nothing that a double or an integer can tell apart is longer.
+  // No distinguishable double or integer is longer.
   if (text.size() > 1000)
     return fail(number.loc(), "the number " + quoted(text) +
                                   " has more than 1000 characters");
@@ -364,7 +412,10 @@ bool Parser::parseItems(ArrayRef<Item> &items) {
   if (!at(Token::ParenClose)) {
     auto parseItem = [&](Item &item) {
       item = {StringRef(), token.loc(), nullptr};
-      if (at(Token::Name) && following.is(Token::Equal)) {
+      // Also a reserved word, as in `max(x, dim = 1)`: a later check finds
+      // whether the argument exists.
+      if ((at(Token::Name) || token.isKeyword()) &&
+          following.is(Token::Equal)) {
         item.name = advance().text;
         advance();
       }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "frontends/fov/ForeignWords.h"
 #include "frontends/fov/syntax/ParserImpl.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -31,6 +32,10 @@ void Parser::parseStatements(Statements &out, bool inDef) {
       advance();
     if (at(Token::EndOfFile) || (inDef && at(Token::BraceClose)))
       return;
+    if (!inDef && at(Token::keyword_model)) {
+      file.rest = text.drop_front(token.text.begin() - text.begin());
+      return;
+    }
     Begin start = begin();
     size_t before = out.size();
     bool right = parseStatement(out, inDef);
@@ -38,7 +43,7 @@ void Parser::parseStatements(Statements &out, bool inDef) {
                   SMLoc::getFromPointer(lastEnd));
     for (Statement *statement : drop_begin(out, before))
       statement->range = range;
-    // A } ends the last statement of a def; elsewhere it is one too many.
+    // A } ends the last statement of a def; elsewhere it is unmatched.
     if (right && (!atStatementEnd() || (at(Token::BraceClose) && !inDef))) {
       if (token.isAny(Token::ParenClose, Token::BracketClose,
                       Token::BraceClose))
@@ -103,7 +108,7 @@ bool Parser::parseStatement(Statements &out, bool inDef) {
     return true;
   }
   case Token::keyword_model:
-    fail(first.loc(), "'model' stands once, at the start of the file");
+    fail(first.loc(), "a def cannot hold a model");
     return false;
   case Token::keyword_set:
     fail(first.loc(), "'set' stands only in decode { } or train { }");
@@ -113,13 +118,24 @@ bool Parser::parseStatement(Statements &out, bool inDef) {
   case Token::BraceClose:
     fail(first.loc(), describe(first) + " closes nothing");
     return false;
-  default:
-    if (first.isBinaryOperator())
+  default: {
+    bool isComment =
+        first.isAny(Token::SlashSlash, Token::Slash, Token::String) ||
+        (first.is(Token::Minus) && following.is(Token::Minus)) ||
+        (first.is(Token::Bad) && (first.text == "%" || first.text == "'"));
+    std::string foreign = fov::ourWord(first.text, fov::WordPlace::Statement);
+    if (isComment)
+      fail(first.loc(), "a statement cannot begin with " + describe(first) +
+                            "; help: a comment begins with '#'");
+    else if (first.isBinaryOperator())
       fail(first.loc(), "a statement cannot begin with " + describe(first) +
                             "; to continue a line, end it with the operator");
+    else if (!foreign.empty())
+      fail(first.loc(), describe(first) + " begins no statement" + foreign);
     else
       expected("a statement");
     return false;
+  }
   }
 }
 
@@ -136,10 +152,17 @@ bool Parser::parseEquation(Statements &out, bool guide) {
   // `parm x : ..`: a word that no equation begins with.
   if (!guide && following.isAny(Token::Name, Token::BraceOpen) &&
       !following.newlineBefore) {
-    StringRef meant = nearest(first.text, statementWords);
+    std::string help = fov::ourWord(first.text, fov::WordPlace::Statement);
+    bool isSubscript =
+        first.text.ends_with("_") && following.is(Token::BraceOpen);
     fail(first.loc(),
-         quoted(first.text) + " begins no statement" +
-             (meant.empty() ? "" : "; did you mean '" + meant.str() + "'?"));
+         isSubscript
+             ? quoted(first.text) + " has a subscript in braces; "
+                                    "help: write an index in "
+                                    "brackets: x[i]"
+             : quoted(first.text) + " begins no statement" +
+                   (help.empty() ? suggestion(first.text, statementWords)
+                                 : help));
     return false;
   }
   do {
@@ -159,6 +182,9 @@ bool Parser::parseEquation(Statements &out, bool guide) {
   } else if (guide) {
     expected("'~' after 'guide " + first.text + "'");
     return false;
+  } else if (at(Token::Colon) && following.is(Token::Equal)) {
+    fail(token.loc(), "expected '=' or '~', found ':='; help: write '='");
+    return false;
   } else if (at(Token::Colon)) {
     fail(token.loc(), "expected '=' or '~', found ':'; a declaration begins "
                       "with 'data' or 'param'");
@@ -167,7 +193,11 @@ bool Parser::parseEquation(Statements &out, bool guide) {
     fail(token.loc(), "expected '=' or '~', found '=='; did you mean '='?");
     return false;
   } else if (!at(Token::Equal)) {
-    expected("'=' or '~'");
+    std::string help = equationHelp(first, lefts.back());
+    if (help.empty())
+      expected("'=' or '~'");
+    else
+      fail(gap(), "expected '=' or '~'" + found() + help);
     return false;
   }
   advance();
@@ -176,6 +206,41 @@ bool Parser::parseEquation(Statements &out, bool guide) {
     return false;
   out.push_back(statement);
   return true;
+}
+
+/// The help if no sign follows the left side `left` of a statement that begins
+/// with `first`.
+std::string Parser::equationHelp(const Token &first, const Left &left) const {
+  if (std::string help = fov::ourWord(first.text, fov::WordPlace::Statement);
+      !help.empty())
+    return help;
+  switch (token.kind) {
+  case Token::ParenOpen:
+    return ("; help: write " + left.name + "[i] = ... for an equation, def " +
+            left.name + "(x) = ... for a function")
+        .str();
+  case Token::BracketOpen:
+    return ("; help: write all indices in one pair of brackets: " + left.name +
+            "[i,j]")
+        .str();
+  case Token::Dot:
+    return "; help: a statement gives a name without a prefix, and calls "
+           "nothing";
+  case Token::Less:
+    return following.is(Token::Minus) ? "; help: write '='" : "";
+  case Token::Plus:
+  case Token::Minus:
+  case Token::Star:
+    return following.is(Token::Equal)
+               ? ("; help: write a recurrence: " + left.name +
+                  "[t] = " + left.name + "[t-1] " + token.text + " x[t]")
+                     .str()
+               : "";
+  case Token::Caret:
+    return ("; help: write an index in brackets: " + left.name + "[i]").str();
+  default:
+    return "";
+  }
 }
 
 /// left = NAME [ "[" place { "," place } "]" ]
@@ -209,8 +274,14 @@ bool Parser::parseBlock(Statements &out) {
   statement->name = first.text;
   statement->nameLoc = first.loc();
   Token opening = token;
-  if (!expect(Token::BraceOpen, "'{' after '" + first.text + "'"))
+  if (!at(Token::BraceOpen)) {
+    fail(gap(), "expected '{' after '" + first.text + "'" + found() +
+                    "; help: write " + first.text +
+                    (first.text == "train" ? " { optimiser = adam }"
+                                           : " { beam = 4 }"));
     return false;
+  }
+  advance();
   List<Entry> entries;
   while (!token.isAny(Token::BraceClose, Token::EndOfFile)) {
     if (take(Token::Newline) || take(Token::Comma))
@@ -237,13 +308,19 @@ bool Parser::parseBlock(Statements &out) {
 Entry *Parser::parseEntry() {
   Entry *entry = new (file.arena) Entry();
   entry->kind = take(Token::keyword_set) ? Entry::Set : Entry::Option;
-  // A name of an option may be that of a reducer.
+  // An option may have the name of a reducer.
   Left &left = entry->left;
+  if (at(Token::keyword_metric) || at(Token::keyword_penalty))
+    return fail(token.loc(), describe(token) + " is not an option; help: write "
+                                               "it as a statement of its own");
   if (!name(left.name, left.loc, "a name") || !parsePlaces(left))
     return nullptr;
   if (at(Token::Tilde) && entry->kind == Entry::Option) {
     advance();
     entry->kind = Entry::Treatment;
+  } else if (at(Token::Colon)) {
+    return fail(token.loc(), "expected '=' or '~', found ':'; help: write " +
+                                 left.name + " = ...");
   } else if (!take(Token::Equal)) {
     return expected(entry->kind == Entry::Set ? "'='" : "'=' or '~'");
   }

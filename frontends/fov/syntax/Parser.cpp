@@ -1,20 +1,22 @@
 //===- Parser.cpp - tokens, errors and recovery ---------------------------===//
 //
-// What all rules of the grammar share: where a line end counts, how a mistake
-// is worded and where parsing goes on after it.
+// Shared by all grammar rules: where line ends count, how errors are worded,
+// and where parsing resumes after one.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/syntax/Parser.h"
 
+#include "frontends/fov/ForeignWords.h"
+#include "frontends/fov/Options.h"
 #include "frontends/fov/syntax/ParserImpl.h"
 
 using namespace fovea;
 using namespace fovea::ast;
 using namespace llvm;
 
-/// Nested deeper, neither the parser nor the tree that it makes would be safe
-/// to recurse over.
+/// Deeper nesting would make recursion unsafe, in the parser and over its
+/// tree.
 static constexpr unsigned deepest = 256;
 
 /// More tokens than any model has. Bounds the memory of a parse.
@@ -33,8 +35,8 @@ std::unique_ptr<ast::File> fovea::parse(StringRef text,
 }
 
 Parser::Parser(StringRef text, ast::File &file, Diagnostics &diagnostics)
-    : file(file), diagnostics(diagnostics), lexer(text, diagnostics),
-      lastEnd(text.begin()) {
+    : file(file), diagnostics(diagnostics), text(text),
+      lexer(text, diagnostics), lastEnd(text.begin()) {
   token = lexer.next();
   following = lexer.next();
   lineColumn = token.column;
@@ -65,8 +67,10 @@ void Parser::parseFile() {
 
 Token Parser::advance() {
   Token last = token;
-  if (!last.isAny(Token::Newline, Token::EndOfFile))
+  if (!last.isAny(Token::Newline, Token::EndOfFile)) {
     lastEnd = last.end();
+    previous = last;
+  }
   if (last.is(Token::EndOfFile))
     return last;
 
@@ -138,13 +142,13 @@ bool Parser::atStatementEnd() const {
 
 std::nullptr_t Parser::fail(SMLoc loc, const Twine &text,
                             std::vector<Diagnostics::Note> notes) {
-  // A file that was cut at `mostTokens` has no further mistakes.
+  // A file cut off at `mostTokens` gets no further errors.
   if (taken < mostTokens)
     diagnostics.error(loc, text.str(), std::move(notes));
   return nullptr;
 }
 
-/// Where something is missing: at the current token, or after the last one when
+/// The place of a missing token: at the current token, or after the last one if
 /// the current is on a later line.
 SMLoc Parser::gap() const {
   bool isLater =
@@ -152,7 +156,7 @@ SMLoc Parser::gap() const {
   return isLater ? SMLoc::getFromPointer(lastEnd) : token.loc();
 }
 
-/// ", found TOKEN", with its line when that is a later one.
+/// ", found TOKEN", with its line if that is a later one.
 std::string Parser::found() const {
   std::string text = ", found " + describe(token);
   if (token.newlineBefore && !at(Token::EndOfFile))
@@ -161,13 +165,69 @@ std::string Parser::found() const {
 }
 
 std::nullptr_t Parser::expected(const Twine &what, ArrayRef<StringRef> words) {
-  if (at(Token::Bad))
-    return fail(token.loc(), explain(token));
+  if (at(Token::Bad)) {
+    bool isAdjacent = taken > 0 && token.text.data() == lastEnd;
+    return fail(token.loc(), explain(token, isAdjacent ? lastEnd[-1] : '\0'));
+  }
   std::string text = ("expected " + what + found()).str();
   StringRef meant = at(Token::Name) ? nearest(token.text, words) : StringRef();
   if (!meant.empty())
     text += "; did you mean '" + meant.str() + "'?";
+  else
+    text += foreignHelp();
   return fail(gap(), text);
+}
+
+/// The help for a foreign token that ends an expression too early.
+std::string Parser::foreignHelp() const {
+  bool isInBracket = !open.empty() && open.back() == '[';
+  bool followsValue =
+      previous.isAny(Token::Name, Token::Integer, Token::Real) ||
+      previous.isAny(Token::ParenClose, Token::BracketClose);
+  if (token.newlineBefore || (!followsValue && !isInBracket))
+    return "";
+  switch (token.kind) {
+  case Token::Colon:
+    return isInBracket ? "; help: there are no slices; an index runs over its "
+                         "whole axis, and last axes are left out: x[i] is row "
+                         "i of x"
+                       : "";
+  case Token::Semicolon:
+    return isInBracket ? "; help: write a ++ b to join two vectors" : "";
+  case Token::Equal:
+  case Token::keyword_in:
+    return isInBracket ? "; help: write i < N for the range of an index, x[0] "
+                         "for one place"
+                       : "";
+  case Token::keyword_if:
+    return "; help: write if c then a else b";
+  case Token::keyword_where:
+    return "; help: a condition stands in a reduction, sum[i where c](x[i]), "
+           "or write if c then a else b";
+  case Token::BraceOpen:
+    return previous.is(Token::Integer)
+               ? "; help: write if c then 1 else 0"
+               : "; help: write an index in brackets: x[i]";
+  case Token::BracketOpen:
+    return "; help: sizes stand in parentheses: matrix(n, m)";
+  case Token::Name:
+    if (token.text == "for")
+      return "; help: write an index: y[i] = f(x[i]), or sum[i](x[i])";
+    [[fallthrough]];
+  case Token::Integer:
+  case Token::Real:
+    if (isInBracket)
+      return "";
+    if (previous.is(Token::Name) &&
+        is_contained(fov::builtinNames(), previous.text))
+      return ("; help: write the argument in parentheses: " + previous.text +
+              "(x)")
+          .str();
+    return "; help: write a sign between them: a * b for numbers and "
+           "elements, W @ x for a matrix, f(x) for a function";
+  default:
+    return "";
+  }
 }
 
 bool Parser::expect(Kind kind, const Twine &what) {
@@ -188,7 +248,8 @@ bool Parser::close(Kind kind, const Token &opening) {
                    : kind == Token::BracketClose ? "]"
                                                  : "}";
   fail(gap(),
-       "expected '" + sign + "' to close '" + opening.text + "'" + found(),
+       "expected '" + sign + "' to close '" + opening.text + "'" + found() +
+           foreignHelp(),
        {{opening.loc(), "'" + opening.text.str() + "' is here"}});
   return false;
 }
@@ -220,15 +281,15 @@ bool Parser::isDefinable(StringRef name, SMLoc loc) {
 }
 
 Parser::Begin Parser::begin() {
-  // What is wrong with the first token is said there, not on the line above.
+  // Errors in the first token are reported there, not on the line above.
   token.newlineBefore = false;
   return {open.size(), openBraces, lineColumn, token.text.data()};
 }
 
 void Parser::skip(const Begin &begin, bool commaEnds) {
   while (!at(Token::EndOfFile)) {
-    // A line that begins where the statement did, or left of it, is taken for
-    // the next one although a bracket is open: nobody writes so otherwise.
+    // A line that begins at or left of the statement's start is the next one,
+    // even if a bracket is open: nobody indents otherwise.
     bool inBrace = openBraces > begin.braces;
     bool inBracket = open.size() > begin.depth;
     bool isStart =
@@ -245,7 +306,7 @@ void Parser::skip(const Begin &begin, bool commaEnds) {
     }
     advance();
   }
-  // Whoever calls again without a token taken would not come to an end.
+  // Repeated calls without a consumed token would never end.
   if (token.text.data() == begin.at &&
       !token.isAny(Token::EndOfFile, Token::Newline))
     advance();

@@ -9,9 +9,10 @@
 namespace fovea {
 
 /// Parses a text that `diagnostics` owns (Diagnostics::addSource). Reports
-/// every independent mistake and skips to the next statement after each; the
-/// file that comes back holds the statements that are right. Never fails
-/// otherwise: any bytes whatever are answered. Grammar: docs/LANGUAGE.md.
+/// every independent error and skips to the next statement after each; the
+/// returned file contains the correct statements. Any bytes are handled.
+/// Grammar: docs/LANGUAGE.md. Stops before the next model of the same file
+/// (`ast::File::rest`).
 std::unique_ptr<ast::File> parse(llvm::StringRef text,
                                  Diagnostics &diagnostics);
 

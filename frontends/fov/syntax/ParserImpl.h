@@ -1,8 +1,8 @@
 //===- ParserImpl.h - the recursive-descent parser of .fov ----------------===//
 //
-// One method per rule of the grammar (docs/LANGUAGE.md). A method that fails
-// has reported why, and returns null or false; the loop over statements then
-// skips to where the next one seems to begin. Private to the parser's files.
+// One method per rule of the grammar (docs/LANGUAGE.md). A failing method has
+// reported the error, and returns null or false; then the statement loop skips
+// to the likely start of the next one. Private to the parser's files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,8 +35,8 @@ private:
   // Tokens (Parser.cpp)
   //===--------------------------------------------------------------------===//
 
-  /// Takes the current token. Brackets that it opens or closes are counted
-  /// here: a newline outside of ( and [ becomes a token of its own.
+  /// Consumes the current token, and counts brackets that it opens or closes: a
+  /// newline outside of ( and [ becomes a separate token.
   Token advance();
   bool at(Kind kind) const { return token.is(kind); }
   bool take(Kind kind);
@@ -46,27 +46,28 @@ private:
   // Errors (Parser.cpp)
   //===--------------------------------------------------------------------===//
 
-  /// Reports and returns null.
+  /// Reports an error and returns null.
   std::nullptr_t fail(llvm::SMLoc loc, const llvm::Twine &text,
                       std::vector<Diagnostics::Note> notes = {});
-  /// "expected WHAT, found TOKEN". Words of the grammar that would fit here are
-  /// suggested for a name that resembles one. A token that the lexer did not
-  /// understand is explained instead.
+  /// "expected WHAT, found TOKEN". For a name that resembles a grammar word
+  /// that fits here, suggests that word. For a Bad token, explains it
+  /// instead.
   std::nullptr_t expected(const llvm::Twine &what,
                           llvm::ArrayRef<llvm::StringRef> words = {});
   llvm::SMLoc gap() const;
   std::string found() const;
+  std::string foreignHelp() const;
   bool expect(Kind kind, const llvm::Twine &what);
   /// The bracket that closes `open`.
   bool close(Kind kind, const Token &open);
   /// A NAME for `what`, for example "a name".
   bool name(llvm::StringRef &name, llvm::SMLoc &loc, const llvm::Twine &what);
-  /// The same for a name that is declared or defined: no reducer.
+  /// The same for a declared or defined name: not a reducer.
   bool newName(llvm::StringRef &name, llvm::SMLoc &loc,
                const llvm::Twine &what);
   bool isDefinable(llvm::StringRef name, llvm::SMLoc loc);
 
-  /// Where a statement or an entry began, to find where the next one begins.
+  /// The start of a statement or an entry, to find the start of the next one.
   struct Begin {
     size_t depth;    // open brackets
     size_t braces;   // of them, braces
@@ -74,8 +75,8 @@ private:
     const char *at;
   };
   Begin begin();
-  /// Skips what is left of a statement with a mistake (`commaEnds`: of an
-  /// entry of train or decode).
+  /// Skips the rest of a wrong statement (`commaEnds`: of an entry of train or
+  /// decode).
   void skip(const Begin &begin, bool commaEnds);
 
   //===--------------------------------------------------------------------===//
@@ -87,12 +88,12 @@ private:
   llvm::ArrayRef<T> keep(const llvm::SmallVectorImpl<T> &list) {
     return llvm::ArrayRef<T>(list).copy(file.arena);
   }
-  /// An expression from `begin` to the last token taken.
+  /// An expression from `begin` to the last consumed token.
   Expr *create(ast::ExprKind kind, llvm::SMLoc loc, const char *begin,
                llvm::ArrayRef<Expr *> args = {});
-  /// Measures `expr`; null, and reported, when it is too high.
+  /// Measures `expr`; reports and returns null if it is too high.
   Expr *finish(Expr *expr);
-  /// Whether the parser may recurse once more; reports when not.
+  /// Returns whether the parser may recurse once more; reports if not.
   bool nest();
 
   //===--------------------------------------------------------------------===//
@@ -114,11 +115,14 @@ private:
   bool parseEquation(Statements &out, bool guide);
   Statement *create(ast::StatementKind kind, llvm::SMLoc loc);
 
-  bool parseArrays(llvm::SmallVectorImpl<ast::Array> &arrays);
+  /// `example` shows a whole declaration.
+  bool parseArrays(llvm::SmallVectorImpl<ast::Array> &arrays,
+                   llvm::StringRef example);
   bool parseArray(ast::Array &array);
   bool parseAxis(ast::Axis &axis);
   bool parseType(ast::Type &type);
   bool parseParameters(llvm::SmallVectorImpl<ast::Parameter> &parameters);
+  std::string equationHelp(const Token &first, const ast::Left &left) const;
   bool parseLeft(ast::Left &left);
   /// [ "[" place { "," place } "]" ]
   bool parsePlaces(ast::Left &left);
@@ -186,9 +190,11 @@ private:
 
   ast::File &file;
   Diagnostics &diagnostics;
+  llvm::StringRef text;
   Lexer lexer;
   Token token;         // the current one
   Token following;     // the one after it
+  Token previous;      // the last one taken that was no Newline
   const char *lastEnd; // of the last token taken that was no Newline
   uint32_t lineColumn = 0;
   llvm::SmallVector<char> open; // brackets, innermost last

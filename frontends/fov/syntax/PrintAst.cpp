@@ -140,7 +140,7 @@ public:
 private:
   raw_ostream &line() { return out.indent(2 * depth); }
 
-  /// Prints `parts` one level below what was printed last.
+  /// Prints `parts` one level below the last output.
   void below(function_ref<void()> parts) {
     ++depth;
     parts();

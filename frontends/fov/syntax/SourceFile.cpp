@@ -3,7 +3,6 @@
 #include "frontends/fov/syntax/SourceFile.h"
 #include "runtime/data/OpenFile.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Process.h"
 
 using namespace fovea;
 
@@ -20,18 +19,13 @@ static std::optional<std::string> textOf(const Buffer &buffer,
 std::optional<std::string> fovea::readSource(const std::string &path,
                                              std::string &why) {
   if (path == "-") {
-    // It is there only once.
+    // Standard input can be read only once.
     static const Buffer input = llvm::MemoryBuffer::getSTDIN();
     return textOf(input, why);
   }
-  int file = runtime::openToRead(path, why);
-  if (file < 0)
+  std::string text;
+  if (!runtime::readWhole(path, text, why))
     return std::nullopt;
-  std::optional<std::string> text = textOf(
-      llvm::MemoryBuffer::getOpenFile(
-          llvm::sys::fs::convertFDToNativeFile(file), path, /*FileSize=*/-1),
-      why);
-  llvm::sys::Process::SafelyCloseFileDescriptor(file);
   return text;
 }
 

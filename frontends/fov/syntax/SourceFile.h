@@ -10,13 +10,13 @@
 
 namespace fovea {
 
-/// The text of the spec at `path`, or of standard input (`-`), which can be
-/// asked for any number of times. Nothing, and `why`, where it cannot be read;
-/// a pipe or device that has a name is not (runtime/data/OpenFile.h).
+/// Returns the text of the spec at `path`, or of standard input (`-`), any
+/// number of times. Returns nothing, with the reason in `why`, if it cannot be
+/// read, as with a named pipe or device (runtime/data/OpenFile.h).
 std::optional<std::string> readSource(const std::string &path,
                                       std::string &why);
 
-/// What messages call it.
+/// Its name in messages.
 llvm::StringRef sourceName(llvm::StringRef path);
 
 } // namespace fovea

@@ -52,7 +52,7 @@ sizes += [len(data) * share // 100 for share in (15, 20, 30, 40, 50, 60, 70, 80,
 wrong = 0
 for size in sizes:
     code, said, answer = run(data[:size], copy)
-    if code != 1 or not said.startswith("error: this program is cut") or answer:
+    if code != 1 or not said.startswith("error: this program is truncated") or answer:
         wrong += 1
         print(f"WRONG {size} bytes: {code} {said}")
 print(f"{len(sizes)} cuts, {wrong} wrong")

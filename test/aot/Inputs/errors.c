@@ -223,6 +223,9 @@ int main(int argc, char **argv) {
   printf("%s\n", errors_parameter_name(model, 0));
   show("save", errors_save(model, "/nowhere/w.safetensors"));
   show("no path", errors_save(model, NULL));
+  show("no key", errors_metadata(model, NULL, "text"));
+  show("no text", errors_metadata(model, "key", NULL));
+  show("bytes", errors_metadata(model, "key", "a\xff"));
   printf("%d\n", (int)errors_id(model, "nothing", "a"));
   show("no such data", 0);
   printf("%d\n", (int)errors_id(model, "src", "a"));

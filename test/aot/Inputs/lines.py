@@ -35,7 +35,7 @@ LINES = {
 }
 # What a model generates besides sentences.
 GENERATED = {"pointer": ["out"], "memory_soft": ["answer"], "memory_hard": ["support", "answer"],
-             "memory_latent": ["answer"], "match": ["found"], "ntm": ["output"], "ram": ["label"]}
+             "memory_latent": ["answer"], "memory_start": ["answer"], "match": ["found"], "ntm": ["output"], "ram": ["label"]}
 SHOWS = {"rnnsearch": "align", "caption_soft": "align", "speech": "align"}
 FLAGS = [
     [],

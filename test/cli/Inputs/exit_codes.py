@@ -16,6 +16,8 @@ open("spec.fov", "w").write(text.replace("src[S] : token", "src[S] : token of fi
 open("wrong.fov", "w").write("model m\nx = y\n")
 for name in ("src", "y"):
     open(f"{name}.txt", "w").write("3 4\n2\n")
+open("trains.fov", "w").write("model m\ndata y[T] : sentence of v\nvocab v : ids(5)\nparam w : vector(5)\n"
+                              "y[t] ~ categorical(w * T)\n")
 os.mkfifo("pipe")
 subprocess.run(["fovea", "init", "spec.fov", "-o", "w.safetensors"], check=True)
 rows = re.findall(r"^\| `(fovea [^`]*)` \| (\d+) \|$", open(docs).read(), re.M)

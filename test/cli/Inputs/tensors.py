@@ -1,6 +1,6 @@
 """Writes and prints safetensors files for tests.
 
-  tensors.py write FILE NAME:DTYPE=JSON ..
+  tensors.py write FILE NAME:DTYPE=JSON .. __metadata__:KEY=TEXT ..
   tensors.py print FILE          one line per tensor: NAME DTYPE [EXTENTS] VALUES
 """
 
@@ -26,6 +26,9 @@ def write(path, texts):
     for text in texts:
         name, rest = text.split(":", 1)
         dtype, data = rest.split("=", 1)
+        if name == "__metadata__":
+            header.setdefault(name, {})[dtype] = data
+            continue
         shape, values = flatten(json.loads(data))
         packed = struct.pack(f"<{len(values)}{CODES[dtype]}", *values)
         header[name] = {"dtype": dtype, "shape": shape,

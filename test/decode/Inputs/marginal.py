@@ -37,7 +37,7 @@ def logp(kind, symbols):
 
 count = 0
 for line in sys.stdin:
-    _, given, text = line.rstrip("\n").split("\t")
+    _, given, _, text = line.rstrip("\n").split("\t")
     symbols = [int(word) for word in text.split()]
     wanted = symbols + [END] * (len(symbols) < LONGEST)
     assert abs(logp(sys.argv[1], wanted) - float(given)) < 1e-8, (line, logp(sys.argv[1], wanted))

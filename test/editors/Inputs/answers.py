@@ -10,7 +10,7 @@ client = Client(sys.argv[1])
 marks = client.open("wrong.fov", """model wrong
 data src[S] : sentence
 param cell : gru(8)
-x[i] = |slip|srk(src[i])
+x[i] = onehot(|slip|srk[i])
 y[i] = x[i+1]
 w[i] = 1.0
 param unused : linear(3)
@@ -58,6 +58,16 @@ for action in client.of("codeAction", "warned.fov", range=everywhere,
                         context={"diagnostics": []}):
     [[edit]] = action["edit"]["changes"].values()
     print("fix:", action["title"], "->", edit["newText"], edit["range"]["start"])
+
+# A model that trains and cannot be decoded is right: a warning.
+client.open("trains.fov", """model trains
+data y[T] : sentence
+param w : vector(y.vocab)
+y[t] ~ categorical(w * T)
+""")
+print("== trains")
+for message in client.messages("trains.fov"):
+    print(message)
 
 # Names: hover, definitions, references.
 text = """# A test.

@@ -21,14 +21,16 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def meteor(hyp, refs, *options):
-    """What METEOR says with the option -norm, as coco-caption gives it."""
+    """What METEOR says with the option -norm, as coco-caption gives it. The best reference counts, so that
+    the first one fills up the lines with fewer."""
+    most = max(map(len, refs))
     jar = pathlib.Path(pycocoevalcap.__path__[0]) / "meteor" / "meteor-1.5.jar"
     with tempfile.NamedTemporaryFile() as lines:
-        lines.write(b"".join(b"\n".join(all_refs) + b"\n" for all_refs in
-                             zip(*[(HERE / ref).read_bytes().split(b"\n")[:-1] for ref in refs])))
+        lines.write("".join("\n".join(all_refs + all_refs[:1] * (most - len(all_refs))) + "\n"
+                            for all_refs in refs).encode())
         lines.flush()
         said = subprocess.run(["java", "-Xmx2G", "-jar", jar, HERE / hyp, lines.name, "-l", "en", "-norm", "-q",
-                               "-r", str(len(refs)), *options], capture_output=True, text=True, check=True).stdout
+                               "-r", str(most), *options], capture_output=True, text=True, check=True).stdout
     return 100 * float(said)
 
 
@@ -99,8 +101,13 @@ def main():
     hyps = read("hyp.txt")
     columns = [read(f"ref.{i}.txt") for i in range(3)]
     lines = []
-    for used in 1, 2, 3:
-        refs = [list(all_refs) for all_refs in zip(*columns[:used])]
+    for used in 1, 2, 3, "var":
+        count = 3 if used == "var" else used
+        refs = [list(all_refs) for all_refs in zip(*columns[:count])]
+        if used == "var":
+            # 1, 2 or 3 references: as golden.py leaves them out.
+            refs = [[ref for which, ref in enumerate(all_refs) if not which or number % (which + 1)]
+                    for number, all_refs in enumerate(refs)]
         figures = {}
         bleu = BleuScorer(n=4)
         for hyp, all_refs in zip(hyps, refs):
@@ -114,9 +121,10 @@ def main():
         figures["cider"] = plain_cider(hyps, refs)
         rouge = Rouge()
         figures["rouge-l-coco"] = 100 * np.mean([rouge.calc_score([h], r) for h, r in zip(hyps, refs)])
-        figures["meteor"] = meteor("hyp.txt", [f"ref.{i}.txt" for i in range(used)], "-m", "exact stem")
-        if used < 3:
-            figures["meteor-all"] = meteor_all([f"meaning.ref.{i}.txt" for i in range(used)])
+        figures["meteor"] = meteor("hyp.txt", refs, "-m", "exact stem")
+        if count < 3:
+            meanings = [(HERE / f"meaning.ref.{i}.txt").read_text().splitlines() for i in range(used)]
+            figures["meteor-all"] = meteor_all([list(all_refs) for all_refs in zip(*meanings)])
         lines += [f"0\t{len(hyps)}\t{used}\t{name}\t{value:.8f}" for name, value in figures.items()]
     (HERE / "captions.txt").write_text("\n".join(lines) + "\n")
 

@@ -1,5 +1,5 @@
 """Writes the golden files of eval.test: texts, and what sacreBLEU 2.6.0 says of
-them. Needs `pip install sacrebleu==2.6.0`; the test does not.
+them: corpora, single lines, and paired tests of two systems. Needs `pip install sacrebleu==2.6.0`; the test does not.
 
   python golden.py     writes hyp.txt, ref.0.txt .. ref.2.txt and golden.txt
 """
@@ -8,7 +8,8 @@ import io
 import pathlib
 import random
 
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics import BLEU, CHRF, TER
+from sacrebleu.significance import PairedTest
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -74,6 +75,35 @@ def more(count):
         yield tuple(noisy(rng, right) for _ in range(4))
 
 
+def is_missing(line, which):
+    """Where some lines have fewer references: 1, 2 or 3 of them."""
+    return which > 0 and line % (which + 1) == 0
+
+
+def per_line(options, metric, hyp, refs):
+    """The score of each line alone."""
+    scores = [metric.sentence_score(line, [ref[number] for ref in refs])
+              for number, line in enumerate(hyp)]
+    return f"{options} --per-line\t" + " ".join(f"{s.score:.8f}" for s in scores)
+
+
+def paired(options, metric, systems, refs):
+    """Both tests of the second system against the first, to four digits."""
+    tests = {kind: PairedTest(list(systems.items()), {"it": metric}, refs, kind)
+             for kind in ("bs", "ar")}
+    found = {kind: test()[1] for kind, test in tests.items()}
+    name = list(found["bs"])[1]
+    results = {kind: scores[name] for kind, scores in found.items()}
+    text = ""
+    for system, bs, ar in zip(systems, results["bs"], results["ar"]):
+        text += f" {system} = {bs.score:.4f} (mean {bs.mean:.4f} +- {bs.ci:.4f})"
+        if bs.p_value is not None:
+            text += (f" p = {bs.p_value:.4f} (bootstrap), "
+                     f"{ar.p_value:.4f} (randomisation)")
+    return (f"{options} --paired\t{name}|{metric.get_signature()}"
+            f"|bs:1000|ar:10000|seed:12345{text}")
+
+
 def main():
     lines = LINES + list(more(40))
     names = ["hyp.txt", "ref.0.txt", "ref.1.txt", "ref.2.txt"]
@@ -87,7 +117,8 @@ def main():
     golden = []
     bleus = [("", {})]
     bleus += [(f" --tokenise {name}", {"tokenize": name})
-              for name in ("none", "char")]
+              for name in ("none", "char", "intl")]
+    bleus += [(" --lowercase", {"lowercase": True})]
     bleus += [(" --smooth none", {"smooth_method": "none"}),
               (" --smooth floor", {"smooth_method": "floor"}),
               (" --smooth add-k", {"smooth_method": "add-k"}),
@@ -97,6 +128,8 @@ def main():
         for options, keywords in bleus:
             golden.append(("bleu" + options, used, BLEU(**keywords)))
         golden.append(("chrf", used, CHRF()))
+        golden.append(("chrf++", used, CHRF(word_order=2)))
+        golden.append(("ter", used, TER()))
     written = []
     # The whole, and lines alone: where smoothing matters.
     for first, last in [(0, len(lines))] + [(i, i + 1) for i in range(14)]:
@@ -104,6 +137,7 @@ def main():
             # A few suffice for lines alone.
             if last - first == 1 and (used == 2 or options in (
                     "bleu --tokenise none", "bleu --tokenise char",
+                    "bleu --tokenise intl", "bleu --lowercase", "ter", "chrf++",
                     "bleu --smooth none", "bleu --smooth add-k")):
                 continue
             hyp = columns[0][first:last]
@@ -111,6 +145,25 @@ def main():
             score = metric.corpus_score(hyp, refs)
             text = score.format(width=8, signature=str(metric.get_signature()))
             written.append(f"{first}\t{last}\t{used}\t{options}\t{text}\n")
+    # Lines with different numbers of references.
+    refs = [[None if is_missing(number, which) else line
+             for number, line in enumerate(column)]
+            for which, column in enumerate(columns[1:])]
+    for options, metric in [*(("bleu" + text, BLEU(**keywords))
+                              for text, keywords in bleus), ("chrf", CHRF()),
+                            ("chrf++", CHRF(word_order=2)), ("ter", TER())]:
+        score = metric.corpus_score(columns[0], refs)
+        text = score.format(width=8, signature=str(metric.get_signature()))
+        written.append(f"0\t{len(lines)}\tvar\t{options}\t{text}\n")
+    everything = [("bleu", BLEU(effective_order=True)), ("chrf", CHRF()),
+                  ("chrf++", CHRF(word_order=2)), ("ter", TER())]
+    for options, metric in everything:
+        written.append(f"0\t{len(lines)}\t2\t"
+                       f"{per_line(options, metric, columns[0], columns[1:3])}\n")
+    systems = {"hyp.txt": columns[0], "ref.2.txt": columns[3]}
+    for options, metric in [("bleu", BLEU()), *everything[2:]]:
+        written.append(f"0\t{len(lines)}\t2\t"
+                       f"{paired(options, metric, systems, columns[1:3])}\n")
     (HERE / "golden.txt").write_text("".join(written))
 
 

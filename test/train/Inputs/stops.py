@@ -10,9 +10,7 @@ import time
 
 (name, *other), log, command = sys.argv[1].split("/"), sys.argv[2], sys.argv[3:]
 number = getattr(signal, "SIG" + name)
-# Whoever runs the tests may ignore the signal, as nohup does.
-process = subprocess.Popen(command, stderr=subprocess.PIPE if name == "PIPE" else None,
-                           preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+process = subprocess.Popen(command, stderr=subprocess.PIPE if name == "PIPE" else None)
 end = time.monotonic() + 60
 while time.monotonic() < end and process.poll() is None:
     if os.path.exists(log) and os.path.getsize(log) > 0:

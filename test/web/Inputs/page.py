@@ -97,11 +97,11 @@ def main():
             assert answer == {"error": said}, (answer, said)
             print("refused as well:", said)
             continue
-        wanted = [row.split("\t", 2)[1:] for row in wanted.stdout.splitlines()]
+        wanted = [row.split("\t", 3)[1:] for row in wanted.stdout.splitlines()]
         assert "error" not in answer, (line, answer)
         given = answer["hypotheses"]
-        assert [one["text"] for one in given] == [text for _, text in wanted], (given, wanted)
-        for one, (logp, _) in zip(given, wanted):
+        assert [one["text"] for one in given] == [text for *_, text in wanted], (given, wanted)
+        for one, (logp, *_) in zip(given, wanted):
             worst = max(worst, abs(one["logp"] - float(logp)))
             count += 1
     assert worst <= TOLERANCE, worst

@@ -3,8 +3,9 @@
   nodes.py FILE PROTO   each line `Op INPUT.. NAME=VALUE.. => MESSAGE` of FILE
 
 An input is `x[N,3]`, of floats, or `x:7[3]` of another type, or `x:7={1,2}`, a
-constant, or `x`, which nothing gives. An attribute is a number, a list, a text,
-or a tensor. `->2` asks for two outputs.
+constant, or `x`, which nothing gives, or `""`, which is left out. An attribute
+is a number, a list, a text, or a tensor, `tensor{dims:0,data_type:1}`. `->2`
+asks for two outputs.
 """
 
 import pathlib
@@ -19,7 +20,7 @@ def attribute(name, value):
         numbers = " ".join(f"ints: {x}" for x in value.strip("[]").split(",") if x)
         return f'attribute {{ name: "{name}" type: INTS {numbers} }}'
     if value.startswith("tensor"):
-        return f'attribute {{ name: "{name}" type: TENSOR t {{ {value[6:]} }} }}'
+        return f'attribute {{ name: "{name}" type: TENSOR t {value[6:]} }}'
     if re.fullmatch(r"-?\d+", value):
         return f'attribute {{ name: "{name}" type: INT i: {value} }}'
     return f'attribute {{ name: "{name}" type: STRING s: "{value}" }}'
@@ -52,7 +53,7 @@ def model(text):
             node.append(attribute(*word.split("=", 1)))
             continue
         else:
-            name = word
+            name = word.strip('"')
         node.append(f'input: "{name}"')
     node += [f'output: "y{i}"' for i in range(outputs)]
     return ('opset_import { version: 18 } graph { name: "g" node { ' +

@@ -1,0 +1,257 @@
+//===- OrderEquations.cpp - in which order each equation adds up ----------===//
+//
+// The bits of a sum depend on its order and roundings. So both are decided
+// here, on the original equation and before training and decoding are split:
+// samples and scores have equal bits. A step has lost the time index, which
+// distinguishes a score from any other sum, so no later pass could decide
+// it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
+#include "passes/analysis/Access.h"
+#include "passes/analysis/Equations.h"
+#include "passes/analysis/GatheredProduct.h"
+#include "passes/analysis/Product.h"
+#include "passes/analysis/VectorIndex.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_ORDEREQUATIONS
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+namespace {
+/// The arrays of a system that differ between the examples of a batch: data,
+/// choices, samples, and everything that depends on them.
+class Examples {
+public:
+  explicit Examples(SystemOp system);
+  bool has(Value array) const { return found.contains(array); }
+  /// `other` takes the place of `array`.
+  void replace(Value array, Value other) {
+    if (has(array))
+      found.insert(other);
+  }
+
+private:
+  llvm::DenseSet<Value> found;
+};
+} // namespace
+
+Examples::Examples(SystemOp system) {
+  llvm::DenseMap<Value, SmallVector<Operation *, 2>> readers;
+  SmallVector<Value> list;
+  for (Operation &op : system.getBody().front()) {
+    bool differs = isa<DataOp, ChoiceOp>(op);
+    op.walk(
+        [&](Operation *inner) { differs |= isa<RandomOp, ExtentOp>(inner); });
+    if (differs)
+      llvm::append_range(list, op.getResults());
+    forArrays(op,
+              [&](Operation *, Value array) { readers[array].push_back(&op); });
+  }
+  while (!list.empty()) {
+    Value array = list.pop_back_val();
+    if (found.insert(array).second)
+      for (Operation *reader : readers.lookup(array))
+        llvm::append_range(list, reader->getResults());
+  }
+}
+
+/// The product that the body of a sum yields; null for none.
+static arith::MulFOp productIn(ComputeOp op) {
+  auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
+  return product && product->getBlock() == &op.getBody().front()
+             ? product
+             : arith::MulFOp();
+}
+
+/// Returns whether every array that `op` reads has fewer axes than its result.
+static bool isExpansion(ComputeOp op) {
+  bool result = true;
+  op.walk([&](ReadOp read) {
+    result &=
+        read.getArrayType().getRank() < op.getResult().getType().getRank();
+  });
+  return result;
+}
+
+/// Whether the condition of what `read`, of `op`, finds holds wherever that of
+/// `op` does.
+static bool isGuarded(ReadOp read, ComputeOp source, ComputeOp op) {
+  if (!source.hasCondition())
+    return true;
+  Value condition =
+      source.getCondition().front().getTerminator()->getOperand(0);
+  SmallVector<Guard> guards = guardsOf(source), own = guardsOf(op);
+  if (guards.size() != conjunctsOf(condition).size())
+    return false;
+  return llvm::all_of(guards, [&](const Guard &guard) {
+    AccessIndex lhs = classify(read.getIndices()[guard.lhs], op);
+    AccessIndex rhs = classify(read.getIndices()[guard.rhs], op);
+    if (lhs.kind != AccessIndex::Iterator || rhs.kind != AccessIndex::Iterator)
+      return false;
+    int64_t offset = guard.offset + rhs.offset - lhs.offset;
+    return llvm::any_of(own, [&](const Guard &known) {
+      return known.lhs == lhs.iterator && known.rhs == rhs.iterator &&
+             known.offset <= offset;
+    });
+  });
+}
+
+/// Moves a product that a sum reads, `sum[u](p[t,u])` with `p[t,u] = a[t,u] *
+/// b[u]`, into the sum: multiply-adds then round once, whatever else reads the
+/// product. A named product is a visible number and stays, unless it is larger
+/// than all its inputs.
+static void bringProduct(ComputeOp op) {
+  auto read = op.getYielded().getDefiningOp<ReadOp>();
+  if (op.getReducer() != Reducer::sum || !op.getElementType().isF64() ||
+      !read || read->getBlock() != &op.getBody().front() ||
+      !read.getAlternatives().empty() || read.getOtherwise())
+    return;
+  auto source = read.getArray().getDefiningOp<ComputeOp>();
+  if (!source || source.getReducer() != Reducer::none ||
+      !startsAtZero(source) || !productIn(source) ||
+      !isGuarded(read, source, op) ||
+      (source.getLabel() && !isExpansion(source)))
+    return;
+  OpBuilder builder(read);
+  IRMapping mapping;
+  mapping.map(source.getBody().getArguments(), read.getIndices());
+  for (Operation &inner : source.getBody().front().without_terminator())
+    builder.clone(inner, mapping);
+  read.getResult().replaceAllUsesWith(mapping.lookup(source.getYielded()));
+  read.erase();
+}
+
+/// The dependences of `value`: indices of its equation, and (the last bit) the
+/// example.
+static constexpr unsigned exampleBit = 63;
+static uint64_t needsOf(Value value, const Examples &examples) {
+  uint64_t bits = dependence(value);
+  SmallVector<Value> list = {value};
+  llvm::DenseSet<Value> seen;
+  while (!list.empty()) {
+    Operation *op = list.pop_back_val().getDefiningOp();
+    if (!op || !isa<ComputeOp>(op->getParentOp()))
+      continue;
+    op->walk([&](Operation *inner) {
+      if (isa<RandomOp, ExtentOp>(inner))
+        bits |= uint64_t(1) << exampleBit;
+      for (Value operand : inner->getOperands()) {
+        if (isa<ArrayType>(operand.getType())) {
+          if (examples.has(operand))
+            bits |= uint64_t(1) << exampleBit;
+        } else if (seen.insert(operand).second) {
+          list.push_back(operand);
+        }
+      }
+    });
+  }
+  return bits;
+}
+
+/// Returns whether a sum of products has the shape of a matrix product: each
+/// factor depends on indices of the result, or on the example, that the other
+/// lacks, and there are enough of these and of terms.
+static bool isLikeMatrixProduct(ComputeOp op, const Examples &examples) {
+  arith::MulFOp product = productIn(op);
+  if (!product || op.getNumIndices() >= exampleBit)
+    return false;
+  auto isLarge = [&](uint64_t indices) {
+    int64_t size = indices >> exampleBit ? leastExtent : 1;
+    for (unsigned index = 0; index < op.getNumIndices(); ++index)
+      if (indices >> index & 1)
+        size *= std::clamp<int64_t>(
+            numberOf(op.getExtents()[index]).value_or(leastExtent), 1,
+            leastExtent);
+    return size >= leastExtent;
+  };
+  uint64_t parallel = (uint64_t(1) << op.getNumParallel()) - 1;
+  uint64_t terms = (uint64_t(1) << op.getNumIndices()) - 1 - parallel;
+  uint64_t result = parallel | uint64_t(1) << exampleBit;
+  uint64_t left = needsOf(product.getLhs(), examples) & result;
+  uint64_t right = needsOf(product.getRhs(), examples) & result;
+  return isLarge(left & ~right) && isLarge(right & ~left) && isLarge(terms);
+}
+
+/// Returns whether a cumulative reduction extends that of the previous place by
+/// one element: a search carries it.
+static bool isRunning(ComputeOp op) {
+  return llvm::any_of(guardsOf(op), [&](const Guard &guard) {
+    return guard.lhs >= op.getNumParallel() &&
+           guard.rhs < op.getNumParallel() &&
+           op.getIndex(guard.rhs).use_empty();
+  });
+}
+
+/// Of a convolution, whose gathered factor depends on the example, the channels
+/// become the last index of the sum, where a matrix product adds them up
+/// (`attn-order-channels`): in a step, too, which has no such product.
+static ComputeOp putChannelsLast(ComputeOp op, Examples &examples) {
+  arith::MulFOp product = productIn(op);
+  if (op.getReducer() != Reducer::sum || op.getNumReduction() < 2 || !product ||
+      !isLikeMatrixProduct(op, examples))
+    return op;
+  auto gathered = product.getLhs().getDefiningOp<ReadOp>();
+  auto plain = product.getRhs().getDefiningOp<ReadOp>();
+  if (!gathered || !plain)
+    return op;
+  if (!examples.has(gathered.getArray()))
+    std::swap(gathered, plain);
+  if (!examples.has(gathered.getArray()) || examples.has(plain.getArray()))
+    return op;
+  uint64_t ofCondition =
+      op.hasCondition()
+          ? dependence(op.getCondition().front().getTerminator()->getOperand(0))
+          : 0;
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, op.getNumIndices()));
+  std::optional<unsigned> run =
+      longestRun(gathered, op, ArrayRef(order).drop_front(op.getNumParallel()),
+                 ofCondition);
+  if (!run || *run == order.back())
+    return op;
+  order.erase(llvm::find(order, *run));
+  order.push_back(*run);
+  OpBuilder builder(op);
+  ComputeOp sum = reordered(builder, op, order);
+  examples.replace(op.getResult(), sum.getResult());
+  op.getResult().replaceAllUsesWith(sum.getResult());
+  op.erase();
+  return sum;
+}
+
+/// The order of an equation, a function of its original form.
+static OrderAttr orderOf(ComputeOp op, const Examples &examples) {
+  if (isRunning(op) && !op.isNormaliser())
+    return OrderAttr::get(op.getContext(), OrderAttr::chain, /*fused=*/false);
+  int64_t lanes = isLikeMatrixProduct(op, examples) ? OrderAttr::chain
+                                                    : bestPartialIndex(op);
+  bool isFused = op.getReducer() == Reducer::sum && productIn(op);
+  return OrderAttr::get(op.getContext(), lanes, isFused);
+}
+
+namespace {
+struct OrderEquations : fovea::attn::impl::OrderEquationsBase<OrderEquations> {
+  void runOnOperation() override {
+    for (auto system : getOperation().getOps<SystemOp>()) {
+      SmallVector<ComputeOp> open;
+      for (auto op : system.getOps<ComputeOp>())
+        if (op.getReducer() != Reducer::none && !op.getOrderAttr())
+          open.push_back(op);
+      for (ComputeOp op : open)
+        bringProduct(op);
+      Examples examples(system);
+      for (ComputeOp op : open) {
+        op = putChannelsLast(op, examples);
+        op.setOrderAttr(orderOf(op, examples));
+      }
+    }
+  }
+};
+} // namespace

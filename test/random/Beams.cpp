@@ -1,0 +1,196 @@
+//===- Beams.cpp - compiled searches against the interpreter's ------------===//
+//
+// Searches a ragged batch with compiled code: greedily, with beams of several
+// widths, with draws and with an ensemble. The oracle is the interpreter on the
+// scheduled program, which Decoding.cpp compares with `@training`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "driver/model/CompiledDecoder.h"
+#include "passes/Pipeline.h"
+#include "test/random/Checks.h"
+#include "test/random/Data.h"
+
+#include "mlir/Pass/PassManager.h"
+
+#include <cmath>
+
+using namespace fovea;
+using namespace fovea::random;
+using namespace fovea::reference;
+using fovea::cli::CompiledDecoder;
+using fovea::runtime::Status;
+
+namespace {
+
+class BeamCheck {
+public:
+  BeamCheck(const Subject &subject, mlir::Operation *decoder,
+            Failures &failures, Statistics &statistics)
+      : subject(subject), decoder(decoder), failures(failures),
+        statistics(statistics) {}
+
+  void run(mlir::ModuleOp original);
+
+private:
+  void drawExamples();
+  bool compile(mlir::ModuleOp original, const std::vector<Arrays> &members,
+               std::unique_ptr<CompiledDecoder> &result);
+  void compare(CompiledDecoder &compiled, const std::vector<Arrays> &members,
+               const SearchOptions &options);
+  /// What differs between two lists of hypotheses; empty: nothing.
+  std::string difference(const std::vector<runtime::Generated> &got,
+                         const std::vector<Hypothesis> &want) const;
+
+  const Subject &subject;
+  mlir::Operation *decoder;
+  Failures &failures;
+  Statistics &statistics;
+  std::vector<Inputs> inputs;
+  std::vector<runtime::Example> examples;
+};
+
+} // namespace
+
+static constexpr double closeness = 1e-9;
+
+static std::vector<runtime::ParameterValues>
+valuesOf(const std::vector<Arrays> &members) {
+  std::vector<runtime::ParameterValues> values(members.size());
+  for (size_t i = 0; i < members.size(); ++i)
+    for (const auto &[path, array] : members[i])
+      values[i][path] = array.values;
+  return values;
+}
+
+void BeamCheck::drawExamples() {
+  for (uint64_t number = 0; number < 3; ++number) {
+    Rng random(subject.seed, 40 + number);
+    Inputs one = withoutGenerated(*subject.spec,
+                                  randomExample(*subject.spec, random, 5));
+    one.example = 3 * number;
+    runtime::Example &example = examples.emplace_back();
+    example.id = static_cast<int64_t>(one.example);
+    example.lengths = one.lengths;
+    for (const auto &[name, array] : one.data)
+      example.data[name] = {array.shape, array.values};
+    inputs.push_back(std::move(one));
+  }
+}
+
+bool BeamCheck::compile(mlir::ModuleOp original,
+                        const std::vector<Arrays> &members,
+                        std::unique_ptr<CompiledDecoder> &result) {
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::cast<mlir::ModuleOp>(original->clone());
+  module->lookupSymbol("training")->erase();
+  attn::PipelineOptions pipeline;
+  pipeline.stopAfter = attn::Phase::fuse;
+  mlir::PassManager manager(module->getContext());
+  attn::buildPipeline(manager, pipeline);
+  if (mlir::failed(manager.run(*module))) {
+    failures.push_back("the pipeline of the decoder fails up to 'fuse'");
+    return false;
+  }
+  cli::CompiledOptions how;
+  how.isDouble = true;
+  how.optimisation = how.codegen = 0;
+  how.isCached = false;
+  Status status =
+      CompiledDecoder::create(*module, valuesOf(members), how, result);
+  if (status.failed())
+    failures.push_back("the compiled decoder: " + status.text());
+  return status.succeeded();
+}
+
+std::string BeamCheck::difference(const std::vector<runtime::Generated> &got,
+                                  const std::vector<Hypothesis> &want) const {
+  if (got.size() != want.size())
+    return "finds " + std::to_string(got.size()) + " hypotheses, not " +
+           std::to_string(want.size());
+  auto isClose = [](double a, double b) {
+    return std::fabs(a - b) <= closeness * std::max(1.0, std::fabs(b));
+  };
+  for (size_t i = 0; i < want.size(); ++i) {
+    std::string which = "hypothesis " + std::to_string(i);
+    if (!isClose(got[i].logp, want[i].logp))
+      return which + " has log p " + std::to_string(got[i].logp) + ", not " +
+             std::to_string(want[i].logp);
+    // Rounding decides the order of equals.
+    if ((i > 0 && isClose(want[i - 1].logp, want[i].logp)) ||
+        (i + 1 < want.size() && isClose(want[i + 1].logp, want[i].logp)))
+      continue;
+    for (const auto &[name, array] : want[i].outputs) {
+      auto found = got[i].outputs.find(name);
+      if (found == got[i].outputs.end())
+        return which + " lacks '" + name + "'";
+      if (found->second.shape != array.shape ||
+          found->second.values != array.values)
+        return which + " differs in '" + name + "'";
+    }
+  }
+  return "";
+}
+
+void BeamCheck::compare(CompiledDecoder &compiled,
+                        const std::vector<Arrays> &members,
+                        const SearchOptions &options) {
+  std::string how = (options.sample ? "draws " : "beam ") +
+                    std::to_string(std::max(options.beam, options.nbest)) +
+                    (members.size() > 1 ? " of an ensemble" : "");
+  runtime::Batch batch;
+  for (const runtime::Example &example : examples)
+    batch.push_back(&example);
+  std::vector<std::vector<runtime::Generated>> got;
+  Status status = compiled.search().decode(batch, options, got);
+  if (status.failed())
+    return failures.push_back("compiled " + how + ": " + status.text());
+  for (size_t number = 0; number < inputs.size(); ++number) {
+    std::vector<Inputs> own(members.size(), inputs[number]);
+    for (size_t i = 0; i < own.size(); ++i)
+      own[i].parameters = &members[i];
+    std::vector<Hypothesis> want;
+    status = decode(decoder, own, options, want);
+    if (status.failed())
+      return failures.push_back(how + ": " + status.text());
+    statistics.hypotheses += want.size();
+    if (std::string text = difference(got[number], want); !text.empty())
+      return failures.push_back("compiled " + how + ", example " +
+                                std::to_string(number) + ": " + text);
+  }
+}
+
+void BeamCheck::run(mlir::ModuleOp original) {
+  drawExamples();
+  std::vector<Arrays> members = {subject.parameters};
+  std::unique_ptr<CompiledDecoder> compiled;
+  if (!compile(original, members, compiled))
+    return;
+  SearchOptions options;
+  options.longest = 5;
+  for (int64_t width : {1, 2, 5, 20}) {
+    options.beam = options.nbest = width;
+    compare(*compiled, members, options);
+  }
+  options.nbest = 3;
+  options.sample = true;
+  options.seed = subject.seed;
+  compare(*compiled, members, options);
+  // An ensemble makes one search.
+  if (!compiled->description().later.empty())
+    return;
+  Rng random(subject.seed, 45);
+  for (auto &[path, array] : members.emplace_back(subject.parameters))
+    array = randomWeights(array.shape, random);
+  compiled->setParameters(valuesOf(members), /*isDouble=*/true);
+  options.sample = false;
+  options.beam = 4;
+  compare(*compiled, members, options);
+}
+
+void fovea::random::checkBeams(const Subject &subject, mlir::ModuleOp original,
+                               mlir::ModuleOp scheduled, Failures &failures,
+                               Statistics &statistics) {
+  if (mlir::Operation *decoder = findContainer(scheduled, "decode"))
+    BeamCheck(subject, decoder, failures, statistics).run(original);
+}

@@ -1,0 +1,236 @@
+//===- SameBits.cpp - what is generated has the bits of what is scored ----===//
+//
+// Searches and draws with compiled code in f32, and scores what comes of it
+// with compiled `@loss`, together and alone. Log p of every choice has the same
+// bits, and the loss has them whether log p of each choice is asked for or not.
+//
+//===----------------------------------------------------------------------===//
+
+#include "driver/model/CompiledDecoder.h"
+#include "passes/Pipeline.h"
+#include "test/random/Checks.h"
+#include "test/random/Data.h"
+
+#include "mlir/Pass/PassManager.h"
+
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::random;
+using namespace fovea::reference;
+using fovea::cli::CompiledDecoder;
+using fovea::cli::CompiledProgram;
+using fovea::runtime::Generated;
+using fovea::runtime::Status;
+
+namespace {
+
+class BitsCheck {
+public:
+  BitsCheck(const Subject &subject, mlir::ModuleOp original, Failures &failures,
+            Statistics &statistics)
+      : subject(subject), original(original), failures(failures),
+        statistics(statistics) {
+    for (const SpecData &data : subject.spec->data)
+      if (data.generated)
+        generated.push_back(&data);
+    for (const auto &[path, array] : subject.parameters)
+      parameters[path] = array.values;
+  }
+
+  void run();
+
+private:
+  mlir::OwningOpRef<mlir::ModuleOp> lower(llvm::StringRef other,
+                                          attn::PipelineOptions &pipeline);
+  std::unique_ptr<CompiledProgram> compile(llvm::StringRef entry, bool each);
+  bool generate();
+  void keep(const runtime::Example &given, const Generated &found);
+  bool compute(CompiledProgram &program, const runtime::Batch &batch);
+  void compareLogps(CompiledProgram &program, const runtime::Batch &batch,
+                    size_t first, const std::string &company);
+  void compareLoss(CompiledProgram &program, CompiledProgram &other,
+                   const runtime::Batch &batch, const std::string &what);
+  void fail(const std::string &text) { failures.push_back("bits: " + text); }
+
+  const Subject &subject;
+  mlir::ModuleOp original;
+  Failures &failures;
+  Statistics &statistics;
+  std::vector<const SpecData *> generated;
+  runtime::ParameterValues parameters;
+  /// Examples with what was generated, and log p of each of its choices.
+  std::vector<runtime::Example> examples;
+  std::vector<std::vector<double>> wanted;
+};
+
+} // namespace
+
+static cli::CompiledOptions singlePrecision() {
+  cli::CompiledOptions how;
+  how.optimisation = how.codegen = 0;
+  how.isCached = false;
+  return how;
+}
+
+/// The programs of the system that is not `other`.
+mlir::OwningOpRef<mlir::ModuleOp>
+BitsCheck::lower(llvm::StringRef other, attn::PipelineOptions &pipeline) {
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::cast<mlir::ModuleOp>(original->clone());
+  module->lookupSymbol(other)->erase();
+  pipeline.stopAfter = attn::Phase::fuse;
+  mlir::PassManager manager(module->getContext());
+  attn::buildPipeline(manager, pipeline);
+  if (mlir::succeeded(manager.run(*module)))
+    return module;
+  fail("the pipeline fails without '" + other.str() + "'");
+  return nullptr;
+}
+
+std::unique_ptr<CompiledProgram> BitsCheck::compile(llvm::StringRef entry,
+                                                    bool each) {
+  attn::PipelineOptions pipeline;
+  pipeline.each = each;
+  pipeline.gradients = entry == "grad";
+  mlir::OwningOpRef<mlir::ModuleOp> module = lower("decoding", pipeline);
+  std::unique_ptr<CompiledProgram> program;
+  if (!module)
+    return program;
+  if (Status status =
+          CompiledProgram::create(*module, entry, singlePrecision(), program);
+      status.failed())
+    fail(status.text());
+  return program;
+}
+
+/// The example with what was generated as data.
+void BitsCheck::keep(const runtime::Example &given, const Generated &found) {
+  runtime::Example &example = examples.emplace_back(given);
+  for (const SpecData *data : generated) {
+    runtime::DataValues values = found.outputs.at(data->name);
+    if (!data->extents.empty() && !given.lengths.count(data->extents[0]))
+      example.lengths[data->extents[0]] = Length::of(values.shape.front());
+    example.data[data->name] = std::move(values);
+  }
+  wanted.push_back(found.stepLogp);
+}
+
+bool BitsCheck::generate() {
+  attn::PipelineOptions pipeline;
+  mlir::OwningOpRef<mlir::ModuleOp> module = lower("training", pipeline);
+  std::unique_ptr<CompiledDecoder> compiled;
+  if (!module)
+    return false;
+  if (Status status = CompiledDecoder::create(*module, {parameters},
+                                              singlePrecision(), compiled);
+      status.failed()) {
+    fail("the decoder: " + status.text());
+    return false;
+  }
+  std::vector<runtime::Example> givens;
+  for (int64_t longest : {4, 19, 9}) {
+    Rng random(subject.seed, 50 + longest);
+    Inputs one = withoutGenerated(
+        *subject.spec, randomExample(*subject.spec, random, longest));
+    runtime::Example &given = givens.emplace_back();
+    given.id = longest;
+    given.lengths = one.lengths;
+    for (const auto &[name, array] : one.data)
+      given.data[name] = {array.shape, array.values};
+  }
+  runtime::Batch batch;
+  for (const runtime::Example &given : givens)
+    batch.push_back(&given);
+  runtime::SearchOptions greedy, beam, draws;
+  greedy.longest = beam.longest = draws.longest = 18;
+  beam.beam = beam.nbest = 3;
+  draws.sample = true;
+  draws.nbest = 2;
+  for (const runtime::SearchOptions &options : {greedy, beam, draws}) {
+    std::vector<std::vector<Generated>> found;
+    if (Status status = compiled->search().decode(batch, options, found);
+        status.failed()) {
+      fail("the search: " + status.text());
+      return false;
+    }
+    for (const auto &[given, hypotheses] : llvm::zip_equal(givens, found))
+      for (const Generated &hypothesis : hypotheses)
+        keep(given, hypothesis);
+  }
+  return true;
+}
+
+bool BitsCheck::compute(CompiledProgram &program, const runtime::Batch &batch) {
+  runtime::Binding binding;
+  binding.values = &parameters;
+  binding.numbers = {{"seed.nll", nllSeed}, {"seed.penalty", penaltySeed}};
+  Status status = program.run(batch, binding);
+  if (status.failed())
+    fail(status.text());
+  return status.succeeded();
+}
+
+void BitsCheck::compareLogps(CompiledProgram &program,
+                             const runtime::Batch &batch, size_t first,
+                             const std::string &company) {
+  if (!compute(program, batch))
+    return;
+  for (size_t number = 0; number < batch.size(); ++number) {
+    std::vector<double> got, want = wanted[first + number];
+    for (const std::string &name : program.workspace().outputsOf("logp/"))
+      llvm::append_range(got, program.workspace().output(name, number).values);
+    // Of several names a step makes a choice each.
+    llvm::sort(got);
+    llvm::sort(want);
+    if (got.size() != want.size())
+      return fail("scores " + std::to_string(got.size()) + " choices of " +
+                  std::to_string(want.size()));
+    for (auto [scored, decoded] : llvm::zip_equal(got, want)) {
+      ++statistics.logps;
+      if (scored != decoded)
+        return fail(fmt::format("log p of a choice is {:.9g}, but scored {} it "
+                                "is {:.9g}",
+                                decoded, company, scored));
+    }
+  }
+}
+
+void BitsCheck::compareLoss(CompiledProgram &program, CompiledProgram &other,
+                            const runtime::Batch &batch,
+                            const std::string &what) {
+  if (!compute(program, batch) || !compute(other, batch))
+    return;
+  for (const char *name : {"nll", "logp", "penalty"})
+    for (size_t number = 0; number < batch.size(); ++number)
+      if (program.workspace().output(name, number).values !=
+          other.workspace().output(name, number).values)
+        return fail(std::string(name) + " depends on " + what);
+}
+
+void BitsCheck::run() {
+  if (generated.empty() || !subject.spec->decodable || !generate())
+    return;
+  std::unique_ptr<CompiledProgram> score = compile("loss", /*each=*/true);
+  if (!score)
+    return;
+  runtime::Batch batch;
+  for (const runtime::Example &example : examples)
+    batch.push_back(&example);
+  compareLogps(*score, batch, 0, "in a batch");
+  for (size_t number = 0; number < batch.size() && failures.empty(); ++number)
+    compareLogps(*score, {batch[number]}, number, "alone");
+  if (!failures.empty())
+    return;
+  // One of them by turns.
+  bool isGradient = subject.seed % 2 == 0;
+  if (auto other = compile(isGradient ? "grad" : "loss", /*each=*/false))
+    compareLoss(*score, *other, batch,
+                isGradient ? "whether gradients are computed"
+                           : "whether log p of each choice is computed");
+}
+
+void fovea::random::checkBits(const Subject &subject, mlir::ModuleOp original,
+                              Failures &failures, Statistics &statistics) {
+  BitsCheck(subject, original, failures, statistics).run();
+}
