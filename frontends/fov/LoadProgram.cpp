@@ -9,6 +9,7 @@
 #include "frontends/fov/syntax/Parser.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "runtime/data/OpenFile.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
 #include <map>
@@ -85,7 +86,8 @@ private:
 
   std::optional<llvm::StringRef> read(llvm::StringRef model, llvm::SMLoc loc) {
     if (llvm::is_contained(open, model)) {
-      diagnostics.error(loc, "'" + model.str() + "' uses itself");
+      if (selfUsers.insert(model).second)
+        diagnostics.error(loc, "'" + model.str() + "' uses itself");
       return std::nullopt;
     }
     if (numFiles == maxFiles) {
@@ -97,6 +99,14 @@ private:
       section->second.isUsed = true;
       return section->second.text;
     }
+    auto [file, isNew] = files.try_emplace(model.str(), std::nullopt);
+    if (isNew)
+      file->second = readFile(model, loc);
+    return file->second;
+  }
+
+  std::optional<llvm::StringRef> readFile(llvm::StringRef model,
+                                          llvm::SMLoc loc) {
     llvm::SmallString<128> path(directory);
     llvm::sys::path::append(path, model + ".fov");
     std::string file, why;
@@ -124,6 +134,9 @@ private:
   Diagnostics &diagnostics;
   std::vector<std::string> open;
   std::map<std::string, Section> sections;
+  // Each file is read once, so that its mistakes are reported once.
+  std::map<std::string, std::optional<llvm::StringRef>> files;
+  llvm::StringSet<> selfUsers;
   unsigned numFiles = 0;
 };
 
