@@ -1,4 +1,4 @@
-"""Hulls, tours, trees, entailment and language models in translators: what literature-results measures of them."""
+"""Hulls, tours, trees and language models in translators: what literature-results measures of them."""
 
 import gzip
 import itertools
@@ -7,7 +7,8 @@ import random
 import re
 
 from literature.signals import BLIND
-from literature.training import ADAM, Training, equal, lines, minutes, percent, rates, run, table
+from literature.training import (ADAM, Training, all_minutes, equal, lines, minutes, percent, rates, run, spread, table,
+                                 trials)
 
 
 # Hulls and tours: the outputs are places of the input.
@@ -33,10 +34,46 @@ def length(points, tour):
     return sum(math.dist(points[a], points[b]) for a, b in zip(tour, tour[1:] + tour[:1], strict=True))
 
 
-def best_tour(points):
-    """From the first place; of the two directions that in which the second place has the smaller number."""
-    ways = (tour for tour in itertools.permutations(range(1, len(points))) if tour[0] < tour[-1])
-    return [0, *min(ways, key=lambda tour: length(points, [0, *tour]))]
+def shortest_tours(sets):
+    """Of each set, from the first place and against the clock."""
+    found = [None] * len(sets)
+    for size in sorted({len(points) for points in sets}):
+        chosen = [at for at, points in enumerate(sets) if len(points) == size]
+        for at, tour in zip(chosen, shortest_of_size([sets[at] for at in chosen]), strict=True):
+            found[at] = tour
+    return found
+
+
+def shortest_of_size(sets):
+    """By dynamic programming over subsets (Held and Karp, 1962), for all sets of one size at once."""
+    import numpy as np
+    points = np.array(sets)
+    away = np.sqrt(((points[:, :, None] - points[:, None]) ** 2).sum(-1))
+    rest = points.shape[1] - 1  # places besides the first
+    least = np.full((1 << rest, len(sets), rest), np.inf)
+    last = np.zeros(least.shape, np.int8)
+    for k in range(rest):
+        least[1 << k, :, k] = away[:, 0, k + 1]
+    for subset in range(1, 1 << rest):
+        for k in range(rest):
+            if subset >> k & 1 and subset != 1 << k:
+                ways = least[subset ^ (1 << k)] + away[:, 1:, k + 1]
+                last[subset, :, k] = ways.argmin(1)
+                least[subset, :, k] = ways.min(1)
+    ends = (least[-1] + away[:, 1:, 0]).argmin(1)
+    tours = []
+    for row, k in enumerate(map(int, ends)):
+        subset, tour = (1 << rest) - 1, []
+        while subset:
+            tour.append(k + 1)
+            subset, k = subset ^ (1 << k), int(last[subset, row, k])
+        tours.append(anticlockwise(sets[row], [0, *tour]))
+    return tours
+
+
+def anticlockwise(points, tour):
+    twice = sum(turn((0, 0), points[a], points[b]) for a, b in zip(tour, tour[1:] + tour[:1], strict=True))
+    return tour if twice > 0 else [tour[0], *tour[:0:-1]]
 
 
 def nearest_tour(points):
@@ -47,18 +84,21 @@ def nearest_tour(points):
     return tour
 
 
-def plane(folder, answer, parts, ends=False):
-    """The points of each part, and files of them and of their answers; what is too large has none. Where it `ends`,
-    the place after the last point ends an answer."""
+def each(answer):
+    return lambda sets: [answer(points) for points in sets]
+
+
+def plane(folder, answers, parts, ends=False, from_left=False):
+    """The points of each part, numbered by chance or `from_left`, and files of them and of their `answers`. Where it
+    `ends`, the place after the last point ends an answer."""
     draw, sets = random.Random(1), {}
     for part, count, low, high in parts:
         points = [[(draw.random(), draw.random()) for _ in range(draw.randint(low, high))] for _ in range(count)]
+        points = list(map(sorted, points)) if from_left else points
         shown = [" ".join(f"{x:.4f},{y:.4f}" for x, y in row) for row in points]
-        files = {"point": lines(folder / f"{part}.points", shown)}
-        if answer:
-            files["out"] = lines(folder / f"{part}.out",
-                                 [" ".join(map(str, answer(row) + [len(row)] * ends)) for row in points])
-        sets[part] = (points, files)
+        said = [" ".join(map(str, answer + [len(row)] * ends)) for row, answer in zip(points, answers(points), strict=True)]
+        sets[part] = (points, {"point": lines(folder / f"{part}.points", shown),
+                               "out": lines(folder / f"{part}.out", said)})
     return sets
 
 
@@ -82,26 +122,36 @@ def area(points, polygon):
 
 
 def hulls(folder, data, updates, only):
-    sets = plane(folder, hull, (("train", 60000, 5, 10), ("valid", 500, 5, 10), ("more", 500, 12, 15)), ends=True)
+    sets = plane(folder, each(hull), (("train", 300000, 5, 10), ("valid", 500, 5, 10), ("test", 1000, 5, 10),
+                                      ("more", 500, 12, 15)), ends=True)
     rows = []
     for name, spec in (("pointer", "model hulls\nuse pointer\n"), ("blind", BLIND)):
         if only and name not in only:
             continue
-        one = Training(folder, name, spec, sets["train"][1], sets["valid"][1], updates or 8000,
-                       {"H": 128, **ADAM, "train.batch": 64, "train.rate": "step(3000, 0.5, 0.002)"})
-        cells = [f"`{name}`", minutes(one)]
-        for part in ("valid", "more"):
+        found = trials(folder, name, spec, sets["train"][1], sets["valid"][1], updates or 16000,
+                       {"H": 128, **ADAM, "train.batch": 64, "train.rate": "cosine(16000, 0.002)"})
+        cells = [f"`{name}`", all_minutes(found)]
+        for part in ("test", "more"):
             points, files = sets[part]
-            made = one.decode({"point": files["point"]})
-            # The paper takes an area for nothing where the polygon is none.
-            covered = [area(p, places(row)) / area(p, hull(p)) for p, row in zip(points, made, strict=True)
-                       if is_simple(p, places(row))]
-            wanted = [" ".join(row.split()[:-1]) for row in files["out"].read_text().splitlines()]
-            cells += [equal(made, wanted), percent(len(covered), len(made)),
-                      percent(sum(covered), max(1, len(covered)))]
+            wanted = [row[:-1] for row in map(places, files["out"].read_text().splitlines())]
+            cells += hull_figures(points, wanted, [one.decode({"point": files["point"]}) for one in found])
         rows.append(cells)
     head = ["exact", "polygons", "of the area"]
-    table(["model", "CPU time", *(f"{what}, {size} points" for size in ("5 to 10", "12 to 15") for what in head)], rows)
+    table(["model", "CPU time, three seeds",
+           *(f"{what}, {size} points, %" for size in ("5 to 10", "12 to 15") for what in head)], rows)
+
+
+def hull_figures(points, wanted, trained):
+    """How many are exact and how many are polygons, and the area that these cover. The paper takes an area for nothing
+    where the polygon is none."""
+    exact, polygons, covered = [], [], []
+    for made in trained:
+        hulls_made = list(map(places, made))
+        areas = [area(p, own) / area(p, hull(p)) for p, own in zip(points, hulls_made, strict=True) if is_simple(p, own)]
+        exact.append(100 * sum(a == b for a, b in zip(hulls_made, wanted, strict=True)) / len(points))
+        polygons.append(100 * len(areas) / len(points))
+        covered.append(100 * sum(areas) / max(1, len(areas)))
+    return map(spread, (exact, polygons, covered))
 
 
 def shortened(points):
@@ -116,61 +166,60 @@ def shortened(points):
             if math.dist(points[a], points[c]) + math.dist(points[b], points[d]) < before - 1e-9:
                 tour[i:j + 1] = tour[i:j + 1][::-1]
                 gains = True
-    return tour if tour[1] < tour[-1] else [0, *tour[:0:-1]]
+    return anticlockwise(points, tour)
 
 
-TOUR = """model tour
-use {base}
-decode {{ beam = {beam}, valid[t] = {valid} }}
+# A place is chosen once, in training too: what was chosen has a logit of -inf, and so has the end before the last place.
+ONCE = """gone[t,i] = if i < N then any[u where u < t](out[u] == i) else t < N
+score[t, i < N+1] = dot(v, tanh(w1(note[i]) + w2(d[t])))
+energy[t, i < N+1] = if gone[t,i] then -inf else score[t,i]
+decode { valid[t] = true }
 """
-ONCE = "(if t < N then out[t] < N else out[t] == N) and all[u where u < t](out[u] != out[t])"
+BLIND_TOUR = "param place : matrix(64, H)\nscore[t, i < N+1] = dot(place[min(i, 63)], d[t])\n"
 
 
 def tours(folder, data, updates, only):
-    sets = plane(folder, best_tour, (("train", 10000, 5, 7), ("valid", 300, 5, 7)))
-    sets |= plane(folder, None, (("more", 200, 10, 10),))
-    (folder / "specs").mkdir(exist_ok=True)
-    (folder / "specs/blind.fov").write_text(BLIND, encoding="utf-8")
+    sets = plane(folder, shortest_tours, (("train", 60000, 5, 10), ("valid", 300, 5, 10), ("test", 500, 5, 10),
+                                          ("five", 500, 5, 5), ("ten", 500, 10, 10), ("more", 300, 12, 12)), ends=True,
+                 from_left=True)
+    tested = ("test", "five", "ten", "more")
     rows = []
-    for name, base, valid in (("pointer", "pointer", ONCE), ("blind", "blind", ONCE)):
+    for name, more in (("pointer", ""), ("blind", BLIND_TOUR)):
         if only and name not in only:
             continue
-        spec = TOUR.format(base=base, beam=5, valid=valid)
-        one = Training(folder, name, spec, sets["train"][1], sets["valid"][1], updates or 16000,
-                       {"H": 128, **ADAM, "train.batch": 32, "train.rate": "step(4000, 0.5, 0.002)"})
-        cells = [f"`{name}`", minutes(one)]
-        for part in ("valid", "more"):
+        found = trials(folder, name, f"model tour\nuse pointer\n{ONCE}{more}", sets["train"][1], sets["valid"][1],
+                       updates or 5000, {"H": 128, **ADAM, "train.batch": 64, "train.rate": "cosine(5000, 0.002)"})
+        cells = [f"`{name}`", all_minutes(found)]
+        for part in tested:
             points, files = sets[part]
-            made = [places(row) for row in one.decode({"point": files["point"]})]
-            whole = [(p, tour) for p, tour in zip(points, made, strict=True) if sorted(tour) == list(range(len(p)))]
-            beside = best_tour if part == "valid" else nearest_tour
-            longer = sum(length(*pair) for pair in whole) / max(1e-9, sum(length(p, beside(p)) for p, _ in whole))
-            cells += [percent(len(whole), len(made)), f"{longer:.3f}"]
+            made = [list(map(places, one.decode({"point": files["point"]}))) for one in found]
+            cells.append(spread([longer(points, own, files) for own in made], 3))
         rows.append(cells)
-    near = [(p, nearest_tour(p)) for p in sets["valid"][0]]
-    best = sum(length(p, best_tour(p)) for p, _ in near)
-    rows.append(["the nearest place that is left", "", "100.0 %", f"{sum(length(*pair) for pair in near) / best:.3f}",
-                 "100.0 %", "1.000"])
-    table(["model", "CPU time", "tours, 5 to 7 points", "their length by the best", "tours, 10 points",
-           "their length by the nearest place"], rows)
+    for name, rule in (("the nearest place that is left", nearest_tour), ("the same, parts turned round", shortened)):
+        rows.append([name, "", *(f"{longer(points, each(rule)(points), files):.3f}"
+                                 for points, files in (sets[part] for part in tested))])
+    table(["model", "CPU time, three seeds", "5 to 10 points", "5 points", "10 points", "12 points"], rows)
+
+
+def longer(points, made, files):
+    """The length of all tours by that of the shortest."""
+    best = [places(row)[:-1] for row in files["out"].read_text().splitlines()]
+    assert all(sorted(tour) == list(range(len(p))) for p, tour in zip(points, made, strict=True))
+    return sum(map(length, points, made)) / sum(map(length, points, best))
 
 
 def long_tours(folder, data, updates, only):
-    sets = plane(folder, shortened, (("train", 12000, 5, 20), ("valid", 200, 5, 20), ("more", 100, 20, 20)))
-    spec = TOUR.format(base="pointer", beam=5, valid=ONCE)
-    one = Training(folder, "pointer", spec, sets["train"][1], sets["valid"][1], updates or 10000,
+    sets = plane(folder, each(shortened), (("train", 12000, 5, 20), ("valid", 200, 5, 20), ("more", 100, 20, 20)), ends=True,
+                 from_left=True)
+    one = Training(folder, "pointer", f"model tour\nuse pointer\n{ONCE}", sets["train"][1], sets["valid"][1], updates or 10000,
                    {"H": 128, **ADAM, "train.batch": 32, "train.rate": "step(3000, 0.5, 0.002)"})
     cells, near = ["`pointer`", minutes(one)], ["the nearest place that is left", ""]
     for part in ("valid", "more"):
         points, files = sets[part]
         made = [places(row) for row in one.decode({"point": files["point"]})]
-        wanted = [places(row) for row in files["out"].read_text().splitlines()]
-        best = sum(length(*pair) for pair in zip(points, wanted, strict=True))
-        whole = all(sorted(tour) == list(range(len(p))) for p, tour in zip(points, made, strict=True))
-        cells += ["all" if whole else "not all",
-                  f"{sum(length(*pair) for pair in zip(points, made, strict=True)) / best:.3f}"]
-        near += ["all", f"{sum(length(p, nearest_tour(p)) for p in points) / best:.3f}"]
-    table(["model", "CPU time", "tours, 5 to 20 points", "their length", "tours, 20 points", "their length"], [cells, near])
+        cells.append(f"{longer(points, made, files):.3f}")
+        near.append(f"{longer(points, each(nearest_tour)(points), files):.3f}")
+    table(["model", "CPU time", "5 to 20 points", "20 points"], [cells, near])
 
 
 # Parsing as translation.
@@ -251,45 +300,6 @@ def parsing(folder, data, updates, only):
                          f"{one.found['valid_perplexity']:.3f}", figures[1], percent(int(figures[2]), int(figures[3])),
                          percent(fits, len(made)), equal(made, wanted)])
     table(["model", "may write", "CPU time", "perplexity", "labelled F1", "trees", "as many words", "exact"], rows)
-
-
-# Whether one sentence follows from another.
-
-BAGS = """model bags
-dim E = 300, F = 2000
-vocab words
-data premise[S], hypothesis[T] : token of words
-data label : class("entailment", "neutral", "contradiction")
-param embed : embedding(E), hidden : linear(F), out : linear(label.classes)
-p = mean[i](embed(premise[i]))
-h = mean[j](embed(hypothesis[j]))
-label ~ categorical(out(relu(hidden(dropout(p ++ h ++ p * h, 0.5)))))
-metric accuracy(label)
-"""
-
-
-def entailment(folder, data, updates, only):
-    sets = {}
-    for part in ("train", "valid"):
-        with gzip.open(data / f"snli_dev/{part}.tsv.gz", "rt", encoding="utf-8") as rows:
-            next(rows)
-            columns = list(zip(*(row.rstrip("\n").lower().split("\t")[:3] for row in rows), strict=True))
-        sets[part] = {name: lines(folder / f"{part}.{name}", column)
-                      for name, column in zip(("label", "premise", "hypothesis"), columns, strict=True)}
-    rows = []
-    gated = {"E": 64, "H": 48, "A": 32, "R": 4, "G": 64, "F": 128, "lambda": 0.03}
-    for name, spec, options in (
-            ("snli_gated", "model gated\nuse snli_gated\n", gated),
-            ("one", "model one\nuse snli_gated\n", {**gated, "R": 1}),
-            ("bags", BAGS, {"E": 64, "F": 128})):
-        if only and name not in only:
-            continue
-        one = Training(folder, name, spec, sets["train"], sets["valid"], updates or 2500,
-                       {**options, **ADAM, "train.batch": 32, "train.rate": 0.001}, "accuracy",
-                       ["--best-by", "accuracy"])
-        given = {key: sets["valid"][key] for key in ("premise", "hypothesis")}
-        rows.append([f"`{name}`", minutes(one), equal(one.decode(given), sets["valid"]["label"].read_text().splitlines())])
-    table(["model", "CPU time", "right"], rows)
 
 
 # A translator with a language model.

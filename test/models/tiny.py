@@ -118,6 +118,14 @@ MODELS = {
         dict(E=3, H=3, A=2, R=2, G=3, F=4, **{"words.vocab": 7}),
         {"premise": ("token 7", "S"), "hypothesis": ("token 7", "T"), "label": ("class 3",)},
     ),
+    "decomposable": (
+        {"E": 3, "F": 4, "words.vocab": 7},
+        {"premise": ("token 7", "S"), "hypothesis": ("token 7", "T"), "label": ("class 3",)},
+    ),
+    "self_attentive": (
+        {"E": 3, "H": 3, "A": 2, "R": 2, "F": 4, "text.vocab": 7},
+        {"text": ("token 7", "N"), "label": ("class 2",)},
+    ),
 }
 # Estimates of a gradient, which are no derivatives of the loss
 # (test/train/estimators.test).

@@ -1,0 +1,121 @@
+"""Where attention looks, beside alignments that are known: what literature-results measures of dates and misspellings."""
+
+import gzip
+import json
+import re
+import struct
+
+from literature.training import all_minutes, lines, spread, table, trials
+
+MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+
+
+def shown(path, name):
+    """The weights that a decoding showed: for each example, a row for each symbol of the output."""
+    raw = path.read_bytes()
+    size, = struct.unpack("<Q", raw[:8])
+    about = json.loads(raw[8:8 + size])[name]
+    examples, symbols, width = about["shape"]
+    first = 8 + size + about["data_offsets"][0]
+    values = struct.unpack(f"<{examples * symbols * width}d", raw[first:first + 8 * examples * symbols * width])
+    return [[values[at:at + width] for at in range(one * symbols * width, (one + 1) * symbols * width, width)]
+            for one in range(examples)]
+
+
+def date_fields(date, iso):
+    """Of a date as people write it, the places of year, month and day; None where equal numbers leave them open."""
+    numbers = [found.span() for found in re.finditer(r"\d+", date)]
+    year = next((span for span in numbers if span[1] - span[0] == 4), numbers[-1])
+    numbers.remove(year)
+    name = re.search(rf"\b({'|'.join(MONTHS)})[a-z]*", date.lower())
+    if name:
+        return year, name.span(), numbers[0]
+    said = [int(date[slice(*span)]) for span in numbers]
+    if said[0] == said[1]:
+        return None
+    return (year, *numbers) if said[0] == int(iso[5:7]) else (year, *numbers[::-1])
+
+
+def date_links(date, iso):
+    """For each digit of year, month and day the places that say it."""
+    found, fields = {}, date_fields(date, iso)
+    for (start, end), first, count in zip(fields or (), (0, 5, 8), (4, 2, 2), strict=False):
+        width = end - start
+        for k in range(count):
+            if date[start:end].isdigit() and width > 1:
+                if k >= count - width:
+                    found[first + k] = {start + k - (count - width)}
+            else:
+                found[first + k] = set(range(start, end))
+    return found
+
+
+def edit_links(wrong, right):
+    """For each letter of `right` the letter of `wrong` that every shortest way to edit leaves in its place."""
+    def costs(a, b):
+        rows = [list(range(len(b) + 1))]
+        for i, x in enumerate(a):
+            row = [i + 1]
+            for j, y in enumerate(b):
+                row.append(min(rows[i][j] + (x != y), rows[i][j + 1] + 1, row[j] + 1))
+            rows.append(row)
+        return rows
+    ahead = costs(wrong, right)
+    behind = [row[::-1] for row in costs(wrong[::-1], right[::-1])[::-1]]
+    least = ahead[-1][-1]
+    ways = {j: {i for i, x in enumerate(wrong) if x == y and ahead[i][j] + behind[i + 1][j + 1] == least}
+            for j, y in enumerate(right)}
+    def is_forced(j):
+        """Whether no shortest way writes this letter in the place of another or anew."""
+        return not any(ahead[i][j] + 1 + behind[i][j + 1] == least for i in range(len(wrong) + 1)) and not any(
+            ahead[i][j] + 1 + behind[i + 1][j + 1] == least for i, x in enumerate(wrong) if x != right[j])
+    return {j: places for j, places in ways.items() if len(places) == 1 and is_forced(j)}
+
+
+def judged(examples, links):
+    """Alignment error rate of the largest weights (Och and Ney, 2003), the share of weight on the right places, what an
+    even one would have, and how often the largest weight is at most one place beside them. In per cent."""
+    hits = near = share = even = count = sure = sure_hits = 0
+    for (source, target), weights in examples:
+        for place, right in links(source, target).items():
+            row = weights[place]
+            best = max(range(len(row)), key=row.__getitem__)
+            count += 1
+            hits += best in right
+            near += any(abs(best - k) <= 1 for k in right)
+            share += sum(row[k] for k in right)
+            even += len(right) / (len(source) + 1)
+            sure += len(right) == 1
+            sure_hits += len(right) == 1 and best in right
+    return [100 * (1 - (sure_hits + hits) / (count + sure)), *(100 * value / count for value in (near, share, even))]
+
+
+def alignments(folder, data, updates, only):
+    rows = []
+    for name, file, links, count, limit in (("dates", "dates", date_links, 1000, None),
+                                            ("misspellings", "misspellings", edit_links, 3000, 1000)):
+        if only and name not in only:
+            continue
+        sets, pairs = {}, {}
+        for part, own in (("train", "train"), ("test", "valid")):
+            with gzip.open(data / f"{file}/{own}.tsv.gz", "rt", encoding="utf-8") as texts:
+                pairs[part] = [tuple(row.rstrip("\n").split("\t")[:2]) for row in texts]
+        pairs["valid"] = pairs["train"][::40][:250]
+        held = {right for _, right in pairs["valid"]}
+        pairs["train"] = [pair for pair in pairs["train"] if pair[1] not in held]
+        pairs["test"] = pairs["test"][:limit]
+        for part, own in pairs.items():
+            sets[part] = {side: lines(folder / f"{name}.{part}.{side}", [pair[at] for pair in own])
+                          for at, side in enumerate(("src", "tgt"))}
+        found = trials(folder, name, "model aligned\nuse spelling\n", sets["train"], sets["valid"], updates or count, {})
+        figures, exact = [], []
+        for one in found:
+            path = folder / f"{name}.safetensors"
+            made = one.decode({"src": sets["test"]["src"]}, "--show", f"align={path}")
+            right = [(pair, weights) for pair, weights, own in zip(pairs["test"], shown(path, "align"), made, strict=True)
+                     if own == pair[1]]
+            exact.append(100 * len(right) / len(made))
+            figures.append(judged(right, links))
+        rows.append([name, all_minutes(found), spread(exact), *map(spread, zip(*figures, strict=True))])
+    table(["task", "CPU time, three seeds", "exact, %", "alignment error rate, %", "at most one place beside, %",
+           "weight on the right places, %", "of an even one, %"], rows)
