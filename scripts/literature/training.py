@@ -12,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FOVEA = os.environ.get("FOVEA", str(ROOT / "build/bin/fovea"))
 ADAM = {"train.optimiser": "adam", "train.rate": 0.002, "train.clip": 1}
 OVERRIDES = {}  # settings that replace those of every training
+TABLES = []  # what was printed: heads and rows
 
 
 def run(*command):
@@ -99,11 +100,15 @@ def all_minutes(trainings):
     return f"{sum(one.found['cpu'] for one in trainings) / 60:.1f} min"
 
 
+def table_lines(heads, rows):
+    def line(row):
+        return "| " + " | ".join(map(str, row)) + " |"
+    return [line(heads), "|" + "---|" * len(heads), *map(line, rows)]
+
+
 def table(heads, rows):
-    print("| " + " | ".join(heads) + " |")
-    print("|" + "---|" * len(heads))
-    for row in rows:
-        print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
+    TABLES.append((heads, rows))
+    print(*table_lines(heads, rows), sep="\n", flush=True)
 
 
 def minutes(training):
