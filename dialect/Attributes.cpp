@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/AttnDialect.h"
-#include "dialect/Blocks.h"
 #include "dialect/MemoryAttrs.h"
 #include "dialect/Precision.h"
 #include "dialect/ProductAttr.h"
-#include "dialect/Tiles.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "targets/nvidia/Blocks.h"
+#include "targets/nvidia/Tiles.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;

@@ -8,7 +8,7 @@
 #include "codegen/gpu/program/OwnKernels.h"
 #include "codegen/math/ExpandMath.h"
 #include "codegen/program/ShareKernels.h"
-#include "passes/memory/AttentionCopies.h"
+#include "targets/nvidia/AttentionCopies.h"
 
 using namespace mlir;
 using namespace fovea;

@@ -2,9 +2,9 @@
 
 #include "driver/model/KernelModel.h"
 #include "codegen/Backend.h"
-#include "passes/kernels/ChooseTiles.h"
-#include "passes/memory/KeepLoops.h"
 #include "runtime/device/OwnKernels.h"
+#include "targets/nvidia/ChooseTiles.h"
+#include "targets/nvidia/KeepLoops.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <algorithm>

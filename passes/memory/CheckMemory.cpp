@@ -3,12 +3,12 @@
 #include "passes/memory/CheckMemory.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
-#include "passes/memory/AttentionCopies.h"
-#include "passes/memory/KeepLoops.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Scatters.h"
 #include "passes/memory/Storage.h"
+#include "targets/nvidia/AttentionCopies.h"
+#include "targets/nvidia/KeepLoops.h"
 
 using namespace mlir;
 using namespace fovea::attn;

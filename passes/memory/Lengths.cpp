@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/memory/AttentionCopies.h"
 #include "passes/memory/Storage.h"
+#include "targets/nvidia/AttentionCopies.h"
 
 using namespace mlir;
 using namespace fovea;

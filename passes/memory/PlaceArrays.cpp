@@ -13,10 +13,10 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
-#include "passes/memory/AttentionCopies.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Scatters.h"
+#include "targets/nvidia/AttentionCopies.h"
 
 using namespace mlir;
 using namespace fovea::attn;

@@ -9,8 +9,8 @@
 #include "passes/memory/Rooms.h"
 #include "passes/analysis/Product.h"
 #include "passes/kernels/Members.h"
-#include "passes/memory/AttentionCopies.h"
 #include "passes/memory/Locations.h"
+#include "targets/nvidia/AttentionCopies.h"
 
 using namespace mlir;
 using namespace fovea::attn;

@@ -4,10 +4,10 @@
 #include "passes/batch/Batch.h"
 #include "passes/batch/SplitDecoder.h"
 #include "passes/kernels/Members.h"
-#include "passes/memory/AttentionCopies.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Scatters.h"
+#include "targets/nvidia/AttentionCopies.h"
 
 #include <limits>
 

@@ -24,7 +24,7 @@
 #include "codegen/gpu/products/GroupOps.h"
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/gpu/program/Threads.h"
-#include "passes/memory/AttentionCopies.h"
+#include "targets/nvidia/AttentionCopies.h"
 
 #include "llvm/Support/MathExtras.h"
 

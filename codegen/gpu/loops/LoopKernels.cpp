@@ -12,7 +12,7 @@
 
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/gpu/program/Threads.h"
-#include "passes/kernels/ChooseTiles.h"
+#include "targets/nvidia/ChooseTiles.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"

@@ -16,7 +16,7 @@
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/gpu/program/Threads.h"
 #include "dialect/Precision.h"
-#include "passes/memory/AttentionCopies.h"
+#include "targets/nvidia/AttentionCopies.h"
 
 #include <limits>
 

@@ -9,7 +9,7 @@
 
 #include "codegen/gpu/products/Tile.h"
 #include "codegen/program/Strips.h"
-#include "passes/kernels/TileKeys.h"
+#include "targets/nvidia/TileKeys.h"
 
 namespace fovea::codegen {
 

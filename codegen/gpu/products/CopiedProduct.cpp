@@ -10,9 +10,9 @@
 #include "codegen/gpu/products/TensorOps.h"
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/gpu/program/Threads.h"
-#include "dialect/Tiles.h"
-#include "passes/memory/AttentionCopies.h"
 #include "passes/memory/Copies.h"
+#include "targets/nvidia/AttentionCopies.h"
+#include "targets/nvidia/Tiles.h"
 
 using namespace mlir;
 using namespace fovea;

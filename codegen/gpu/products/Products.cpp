@@ -9,8 +9,8 @@
 
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "dialect/Precision.h"
-#include "dialect/Tiles.h"
-#include "passes/kernels/ChooseTiles.h"
+#include "targets/nvidia/ChooseTiles.h"
+#include "targets/nvidia/Tiles.h"
 
 using namespace mlir;
 using namespace fovea;

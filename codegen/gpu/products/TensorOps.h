@@ -11,7 +11,7 @@
 #define FOVEA_CODEGEN_GPU_PRODUCTS_TENSOROPS_H
 
 #include "codegen/kernel/KernelBuilder.h"
-#include "dialect/Blocks.h"
+#include "targets/nvidia/Blocks.h"
 
 namespace fovea::codegen {
 

@@ -33,7 +33,7 @@ struct TileShape {
   bool isRounded = false;
 };
 
-/// For products with few tiles (passes/kernels/ChooseTiles.cpp).
+/// For products with few tiles (targets/nvidia/ChooseTiles.cpp).
 constexpr TileShape smallTile{
     .rows = 16, .columns = 32, .threads = 128, .terms = 32, .isAhead = true};
 

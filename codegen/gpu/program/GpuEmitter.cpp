@@ -3,7 +3,7 @@
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/gpu/products/CopiedProduct.h"
 #include "codegen/gpu/program/Threads.h"
-#include "dialect/Blocks.h"
+#include "targets/nvidia/Blocks.h"
 
 using namespace mlir;
 using namespace fovea;

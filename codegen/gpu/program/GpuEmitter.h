@@ -10,7 +10,7 @@
 
 #include "codegen/gpu/products/Tile.h"
 #include "codegen/program/LaunchEmitter.h"
-#include "passes/memory/KeepLoops.h"
+#include "targets/nvidia/KeepLoops.h"
 
 namespace fovea::codegen {
 
@@ -28,7 +28,7 @@ constexpr llvm::StringLiteral slotsName = "fovea.slots";
 /// it replaces it.
 constexpr llvm::StringLiteral loopName = "fovea.loop";
 /// A kernel of a loop that stays on the device: its time in a step
-/// (passes/memory/KeepLoops.h), and its op.
+/// (targets/nvidia/KeepLoops.h), and its op.
 struct StepLaunch {
   attn::StepTime time;
   mlir::Operation *op = nullptr;

@@ -7,11 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Blocks.h"
 #include "passes/Passes.h"
 #include "passes/batch/Batch.h"
 #include "passes/kernels/DivideWork.h"
 #include "passes/memory/Locations.h"
+#include "targets/nvidia/Blocks.h"
 
 using namespace mlir;
 using namespace fovea::attn;

@@ -7,14 +7,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/kernels/ChooseTiles.h"
+#include "targets/nvidia/ChooseTiles.h"
 #include "dialect/Precision.h"
-#include "dialect/Tiles.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
 #include "passes/memory/Copies.h"
 #include "passes/memory/Locations.h"
+#include "targets/nvidia/Tiles.h"
 
 using namespace mlir;
 using namespace fovea::attn;

@@ -9,8 +9,8 @@
 #include "passes/Passes.h"
 #include "passes/batch/Batch.h"
 #include "passes/memory/Copies.h"
-#include "passes/memory/KeepLoops.h"
 #include "passes/memory/Locations.h"
+#include "targets/nvidia/KeepLoops.h"
 
 using namespace mlir;
 using namespace fovea::attn;

@@ -16,7 +16,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Equations.h"
 #include "passes/batch/Batch.h"
-#include "passes/kernels/AttentionAdjoints.h"
+#include "targets/nvidia/AttentionAdjoints.h"
 
 #include "mlir/IR/IRMapping.h"
 

@@ -1,7 +1,7 @@
 //===- ChooseTiles.h - which tiles are worth it -----------------*- C++ -*-===//
 
-#ifndef FOVEA_PASSES_KERNELS_CHOOSETILES_H
-#define FOVEA_PASSES_KERNELS_CHOOSETILES_H
+#ifndef FOVEA_TARGETS_NVIDIA_CHOOSETILES_H
+#define FOVEA_TARGETS_NVIDIA_CHOOSETILES_H
 
 #include <cstdint>
 
@@ -18,4 +18,4 @@ constexpr int64_t largeSide = 128, leastLargeTiles = 128;
 
 } // namespace fovea::attn
 
-#endif // FOVEA_PASSES_KERNELS_CHOOSETILES_H
+#endif // FOVEA_TARGETS_NVIDIA_CHOOSETILES_H

@@ -1,7 +1,7 @@
 //===- TileKeys.h - attention of some keys at a time ----------------------===//
 
-#ifndef FOVEA_PASSES_KERNELS_TILEKEYS_H
-#define FOVEA_PASSES_KERNELS_TILEKEYS_H
+#ifndef FOVEA_TARGETS_NVIDIA_TILEKEYS_H
+#define FOVEA_TARGETS_NVIDIA_TILEKEYS_H
 
 #include "passes/analysis/Product.h"
 
@@ -66,4 +66,4 @@ constexpr int64_t spareNumbers = 8;
 
 } // namespace fovea::attn
 
-#endif // FOVEA_PASSES_KERNELS_TILEKEYS_H
+#endif // FOVEA_TARGETS_NVIDIA_TILEKEYS_H

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_PASSES_KERNELS_ATTENTIONADJOINTS_H
-#define FOVEA_PASSES_KERNELS_ATTENTIONADJOINTS_H
+#ifndef FOVEA_TARGETS_NVIDIA_ATTENTIONADJOINTS_H
+#define FOVEA_TARGETS_NVIDIA_ATTENTIONADJOINTS_H
 
 #include "passes/analysis/Product.h"
 
@@ -73,4 +73,4 @@ std::pair<ReadOp, ReadOp> factorsOf(ComputeOp op);
 
 } // namespace fovea::attn
 
-#endif // FOVEA_PASSES_KERNELS_ATTENTIONADJOINTS_H
+#endif // FOVEA_TARGETS_NVIDIA_ATTENTIONADJOINTS_H

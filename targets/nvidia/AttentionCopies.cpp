@@ -1,6 +1,6 @@
 //===- AttentionCopies.cpp - what attention reads as copies ---------------===//
 
-#include "passes/memory/AttentionCopies.h"
+#include "targets/nvidia/AttentionCopies.h"
 #include "passes/kernels/Members.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- Tiles.cpp - the tiles of products ----------------------------------===//
 
-#include "dialect/Tiles.h"
+#include "targets/nvidia/Tiles.h"
 #include "dialect/Precision.h"
 
 using namespace mlir;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_DIALECT_BLOCKS_H
-#define FOVEA_DIALECT_BLOCKS_H
+#ifndef FOVEA_TARGETS_NVIDIA_BLOCKS_H
+#define FOVEA_TARGETS_NVIDIA_BLOCKS_H
 
 #include "dialect/AttnDialect.h"
 
@@ -26,4 +26,4 @@ mlir::LogicalResult verifyThreads(mlir::Operation *op,
 
 } // namespace fovea::attn
 
-#endif // FOVEA_DIALECT_BLOCKS_H
+#endif // FOVEA_TARGETS_NVIDIA_BLOCKS_H

@@ -1,7 +1,7 @@
 //===- KeepLoops.h - loops that stay on a device ----------------*- C++ -*-===//
 
-#ifndef FOVEA_PASSES_MEMORY_KEEPLOOPS_H
-#define FOVEA_PASSES_MEMORY_KEEPLOOPS_H
+#ifndef FOVEA_TARGETS_NVIDIA_KEEPLOOPS_H
+#define FOVEA_TARGETS_NVIDIA_KEEPLOOPS_H
 
 #include "dialect/AttnDialect.h"
 
@@ -58,4 +58,4 @@ constexpr int64_t mostSlotsOfLoop = 500;
 
 } // namespace fovea::attn
 
-#endif // FOVEA_PASSES_MEMORY_KEEPLOOPS_H
+#endif // FOVEA_TARGETS_NVIDIA_KEEPLOOPS_H

@@ -8,11 +8,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_PASSES_MEMORY_ATTENTIONCOPIES_H
-#define FOVEA_PASSES_MEMORY_ATTENTIONCOPIES_H
+#ifndef FOVEA_TARGETS_NVIDIA_ATTENTIONCOPIES_H
+#define FOVEA_TARGETS_NVIDIA_ATTENTIONCOPIES_H
 
-#include "passes/kernels/TileKeys.h"
 #include "passes/memory/Copies.h"
+#include "targets/nvidia/TileKeys.h"
 
 namespace fovea::attn {
 
@@ -48,4 +48,4 @@ mlir::StringAttr tilesOf(mlir::StringAttr length);
 
 } // namespace fovea::attn
 
-#endif // FOVEA_PASSES_MEMORY_ATTENTIONCOPIES_H
+#endif // FOVEA_TARGETS_NVIDIA_ATTENTIONCOPIES_H

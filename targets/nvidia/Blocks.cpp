@@ -1,6 +1,6 @@
 //===- Blocks.cpp - the threads of a block --------------------------------===//
 
-#include "dialect/Blocks.h"
+#include "targets/nvidia/Blocks.h"
 
 using namespace mlir;
 using namespace fovea::attn;

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/kernels/AttentionAdjoints.h"
+#include "targets/nvidia/AttentionAdjoints.h"
 #include "passes/batch/Batch.h"
-#include "passes/kernels/TileKeys.h"
+#include "targets/nvidia/TileKeys.h"
 
 #include "llvm/ADT/SetVector.h"
 

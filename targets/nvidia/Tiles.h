@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_DIALECT_TILES_H
-#define FOVEA_DIALECT_TILES_H
+#ifndef FOVEA_TARGETS_NVIDIA_TILES_H
+#define FOVEA_TARGETS_NVIDIA_TILES_H
 
 #include "dialect/AttnDialect.h"
 
@@ -37,4 +37,4 @@ mlir::LogicalResult verifyTiles(mlir::Operation *op,
 
 } // namespace fovea::attn
 
-#endif // FOVEA_DIALECT_TILES_H
+#endif // FOVEA_TARGETS_NVIDIA_TILES_H

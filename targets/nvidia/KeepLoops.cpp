@@ -7,16 +7,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/memory/KeepLoops.h"
+#include "targets/nvidia/KeepLoops.h"
 #include "dialect/Precision.h"
-#include "dialect/Tiles.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
-#include "passes/kernels/ChooseTiles.h"
 #include "passes/kernels/DivideWork.h"
 #include "passes/kernels/Members.h"
 #include "passes/memory/Locations.h"
 #include "runtime/Program.h"
+#include "targets/nvidia/ChooseTiles.h"
+#include "targets/nvidia/Tiles.h"
 #include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;

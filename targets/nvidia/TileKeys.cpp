@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/kernels/TileKeys.h"
+#include "targets/nvidia/TileKeys.h"
 #include "dialect/Precision.h"
 #include "passes/Passes.h"
 #include "passes/batch/Batch.h"
