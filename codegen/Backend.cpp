@@ -2,14 +2,34 @@
 
 #include "codegen/Backend.h"
 
+using namespace fovea;
 using namespace fovea::codegen;
 
-static llvm::ArrayRef<const Backend *> backends() {
-  static const Backend *const all[] = {
+/// Those that are not shipped.
+static std::vector<const Backend *> &added() {
+  static std::vector<const Backend *> backends;
+  return backends;
+}
+
+static std::vector<const Backend *> backends() {
+  std::vector<const Backend *> all = {
 #define BACKEND(name) &name##Backend(),
 #include "codegen/Backends.def"
   };
+  llvm::append_range(all, added());
   return all;
+}
+
+void fovea::codegen::addBackend(const Backend &backend) {
+  added().push_back(&backend);
+}
+
+std::vector<std::string> fovea::codegen::addedTargets() {
+  std::vector<std::string> names;
+  for (const Backend *backend : added())
+    for (llvm::StringRef name : backend->targets())
+      names.push_back(name.str());
+  return names;
 }
 
 llvm::Expected<const Backend *>
@@ -40,15 +60,29 @@ llvm::Expected<Target> fovea::codegen::hostOf(llvm::StringRef name) {
   return (*backend)->host(*target);
 }
 
-llvm::Expected<fovea::attn::MachineAttr>
-fovea::codegen::machineNamed(llvm::StringRef target, mlir::Type real) {
-  llvm::Expected<const Backend *> backend = backendFor(target);
+llvm::Expected<fovea::attn::TargetAttr>
+fovea::codegen::describeTarget(llvm::StringRef name, mlir::Type real) {
+  llvm::Expected<const Backend *> backend = backendFor(name);
   if (!backend)
     return backend.takeError();
-  llvm::Expected<Target> found = (*backend)->target(target);
-  if (!found)
-    return found.takeError();
-  return (*backend)->machineOf(*found, real);
+  llvm::Expected<Target> target = (*backend)->target(name);
+  if (!target)
+    return target.takeError();
+  return (*backend)->describe(*target, real);
+}
+
+void fovea::codegen::registerTargets(mlir::DialectRegistry &registry) {
+  for (const Backend *backend : backends())
+    backend->registerDialect(registry);
+  // Parsing loads the dialect of a target; programs that write none need it,
+  // too.
+  registry.addExtension(+[](mlir::MLIRContext *context, attn::AttnDialect *) {
+    mlir::DialectRegistry targets;
+    for (const Backend *backend : backends())
+      backend->registerDialect(targets);
+    for (llvm::StringRef name : targets.getDialectNames())
+      context->getOrLoadDialect(name);
+  });
 }
 
 void fovea::codegen::registerBackendPasses() {

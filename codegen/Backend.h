@@ -2,7 +2,7 @@
 //
 // A back end compiles programs to kernels for its targets. This is the whole
 // interface between a back end and the rest of the compiler: passes query the
-// machine that it describes, and the driver (Driver.h) hands it programs.
+// target that it describes, and the driver (Driver.h) hands it programs.
 // Backends.def lists the back ends.
 //
 //===----------------------------------------------------------------------===//
@@ -97,18 +97,18 @@ public:
   /// The machine that runs the functions of programs: the target itself, or the
   /// host of a device, which runs kernels.
   virtual Target host(const Target &target) const { return target; }
-  /// Whether it supports products with factors rounded to bf16.
-  virtual bool roundsFactors() const { return false; }
   /// The name of its assembly in `--emit`.
   virtual llvm::StringRef assembly() const { return "asm"; }
 
-  /// The machine description for passes, for the real type `real`.
-  virtual attn::MachineAttr machineOf(const Target &target,
-                                      mlir::Type real) const = 0;
+  /// Describes a target to the passes, for the real type `real`.
+  virtual attn::TargetAttr describe(const Target &target,
+                                    mlir::Type real) const = 0;
+  /// Adds the dialect of these descriptions.
+  virtual void registerDialect(mlir::DialectRegistry &registry) const = 0;
 
   /// Adds to `kernels` the function `@<entry>`, which runs `program` on a
   /// frame, and its kernels; describes the frame in `description`. Runs after
-  /// the phase `memory`, for the machine of the target. Fails, with an error at
+  /// the phase `memory`, for the target. Fails, with an error at
   /// the op, if an op is not supported yet.
   virtual mlir::LogicalResult
   emitProgram(attn::ProgramOp program, mlir::ModuleOp kernels,
@@ -142,7 +142,7 @@ public:
   virtual Peak emitPeak(mlir::ModuleOp kernels,
                         const EmitOptions &options) const = 0;
 
-  /// Registers its passes over kernels for command lines.
+  /// Registers its passes for command lines.
   virtual void registerPasses() const {}
 };
 
@@ -156,9 +156,17 @@ llvm::Expected<const Backend *> backendFor(llvm::StringRef target);
 llvm::Expected<Target> targetNamed(llvm::StringRef name);
 llvm::Expected<Target> hostOf(llvm::StringRef target);
 
-/// The machine description for passes, for the real type `real`.
-llvm::Expected<attn::MachineAttr> machineNamed(llvm::StringRef target,
-                                               mlir::Type real);
+/// Describes the target of this name to the passes, for the real type `real`.
+llvm::Expected<attn::TargetAttr> describeTarget(llvm::StringRef name,
+                                                mlir::Type real);
+
+/// Adds the dialects of all targets; they are loaded together with `attn`.
+void registerTargets(mlir::DialectRegistry &registry);
+
+/// Adds a back end that Backends.def does not list, such as that of a test.
+void addBackend(const Backend &backend);
+/// The names of the targets of such back ends.
+std::vector<std::string> addedTargets();
 
 /// The target `cuda:..` for a device of this compute capability; 0.0 is the
 /// emulator. Empty: none.

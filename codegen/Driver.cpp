@@ -46,11 +46,19 @@ Status Driver::create(Location location, const DriverOptions &options,
   llvm::Expected<Target> target = (*backend)->target(options.target);
   if (!target)
     return failure(target.takeError());
-  if (options.roundsFactors && !(*backend)->roundsFactors())
+  MLIRContext *context = location.getContext();
+  loadKernelDialects(*context);
+  DialectRegistry targets;
+  registerTargets(targets);
+  context->appendDialectRegistry(targets);
+  Type single = Float32Type::get(context);
+  if (options.roundsFactors &&
+      !(*backend)
+           ->describe(*target, single)
+           .multiplies(BFloat16Type::get(context), single))
     return Status::error("the target '" + options.target +
                          "' has no matrix products in bf16; help: use "
                          "'--target cuda' or '--precision f32'");
-  loadKernelDialects(*location.getContext());
   result.reset(new Driver(location, options, **backend, std::move(*target)));
   return Status::success();
 }
@@ -60,7 +68,7 @@ Status Driver::create(Location location, const DriverOptions &options,
 //===----------------------------------------------------------------------===//
 
 Status Driver::keepLimit(attn::ProgramOp program, const MemoryLimit &limit) {
-  program->setAttr("attn.machine", backend.machineOf(emit.target, emit.real));
+  backend.describe(emit.target, emit.real).setTo(program);
   attn::RecomputeForMemoryOptions recompute;
   recompute.bytes = limit.bytes;
   recompute.batch = limit.batch;
@@ -89,15 +97,17 @@ Status Driver::keepLimit(attn::ProgramOp program, const MemoryLimit &limit) {
                   limit.batch, limit.bytes / megabyte));
 }
 
-/// Checks that the target rounds factors if the program says so.
-static LogicalResult verifyPrecision(attn::ProgramOp program,
-                                     const Backend &backend,
-                                     const EmitOptions &emit) {
-  bool canRound = backend.roundsFactors() && emit.real.isF32();
+bool Driver::multiplies(Type factor) const {
+  return backend.describe(emit.target, emit.real).multiplies(factor, emit.real);
+}
+
+/// Checks that the target multiplies the rounded factors of the program.
+LogicalResult Driver::verifyPrecision(attn::ProgramOp program) const {
   WalkResult walk = program.walk([&](attn::ComputeOp op) {
-    if (canRound || !attn::precisionOf(op))
+    Type factor = attn::precisionOf(op);
+    if (!factor || multiplies(factor))
       return WalkResult::advance();
-    op.emitError() << "has factors in " << attn::precisionOf(op)
+    op.emitError() << "has factors in " << factor
                    << ", which this machine cannot multiply"
                    << " in " << emit.real;
     return WalkResult::interrupt();
@@ -110,8 +120,8 @@ LogicalResult Driver::emitProgram(attn::ProgramOp program,
   if (options.roundsFactors)
     attn::setPrecision(program, BFloat16Type::get(program.getContext()));
   if (failed(attn::placeArrays(program,
-                               backend.machineOf(emit.target, emit.real))) ||
-      failed(verifyPrecision(program, backend, emit)))
+                               backend.describe(emit.target, emit.real))) ||
+      failed(verifyPrecision(program)))
     return mlir::failure();
   return backend.emitProgram(program, *module, emit, description);
 }

@@ -98,6 +98,9 @@ public:
 private:
   Driver(mlir::Location location, const DriverOptions &options,
          const Backend &backend, Target target);
+  /// Returns whether the target multiplies factors of this type.
+  bool multiplies(mlir::Type factor) const;
+  mlir::LogicalResult verifyPrecision(attn::ProgramOp program) const;
   mlir::LogicalResult emitProgram(attn::ProgramOp program,
                                   runtime::Program &description);
   runtime::Status keepLimit(attn::ProgramOp program, const MemoryLimit &limit);

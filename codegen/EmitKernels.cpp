@@ -44,21 +44,21 @@ struct EmitKernels : PassWrapper<EmitKernels, OperationPass<ModuleOp>> {
   Option<bool> keepsNames{*this, "names", llvm::cl::init(true),
                           llvm::cl::desc("whether kernels keep their names")};
 
-  /// Checks that a placed program is for this machine and can be compiled.
+  /// Checks that a placed program is for this target and can be compiled.
   LogicalResult check(ModuleOp module) {
     MLIRContext *context = &getContext();
     Type real = isDouble ? Type(Float64Type::get(context))
                          : Type(Float32Type::get(context));
-    llvm::Expected<attn::MachineAttr> machine = machineNamed(target, real);
-    if (!machine)
-      return module.emitError() << llvm::toString(machine.takeError());
+    llvm::Expected<attn::TargetAttr> described = describeTarget(target, real);
+    if (!described)
+      return module.emitError() << llvm::toString(described.takeError());
     for (auto program : module.getOps<attn::ProgramOp>()) {
       if (!attn::isPlaced(program))
         continue;
-      attn::MachineAttr own = attn::MachineAttr::of(program);
-      if (own != *machine)
+      attn::TargetAttr own = attn::TargetAttr::of(program);
+      if (own != *described)
         return program.emitError() << "is placed for " << own << " but compiled"
-                                   << " for " << *machine;
+                                   << " for " << *described;
       if (failed(attn::verifyPlaced(program)) ||
           failed(attn::verifyUnits(program)))
         return failure();

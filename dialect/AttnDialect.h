@@ -75,6 +75,35 @@ inline llvm::hash_code hash_value(const RoomExtent &extent) {
 #define GET_OP_CLASSES
 #include "dialect/AttnOps.h.inc"
 
+namespace mlir {
+class Pass;
+} // namespace mlir
+
+namespace fovea::attn {
+
+/// Where targets add passes to the phases `kernels` and `memory`: before and
+/// after equations form kernels in strips and columns, after all kernels are
+/// formed, and after arrays have locations.
+enum class Stage { beforeStrips, afterStrips, afterKernels, afterMemory };
+using AddPass = llvm::function_ref<void(std::unique_ptr<mlir::Pass>)>;
+
+/// passes/memory/Copies.h
+struct StripDecisions;
+
+/// How the target computes an op, and the mark of a loop whose steps are one
+/// launch.
+constexpr llvm::StringLiteral configName = "attn.config",
+                              staysName = "attn.stays";
+
+/// Emit an error if a kernel takes some keys at a time, or if ops of a placed
+/// program have decisions of another target.
+mlir::LogicalResult refuseKeys(KernelOp kernel, mlir::StringAttr target);
+mlir::LogicalResult refuseDecisions(ProgramOp program, mlir::StringAttr target);
+
+} // namespace fovea::attn
+
+#include "dialect/Target.h.inc"
+
 namespace fovea::attn {
 
 /// Returns whether `type` is an element type of arrays: f64, i64 or i1.

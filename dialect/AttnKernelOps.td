@@ -11,56 +11,6 @@
 include "dialect/AttnBase.td"
 
 //===----------------------------------------------------------------------===//
-// Machine
-//===----------------------------------------------------------------------===//
-
-def Attn_Machine : AttrDef<Attn_Dialect, "Machine"> {
-  let mnemonic = "machine";
-  let summary = "what passes have to know of a machine";
-  let description = [{
-    Stands as `attn.machine` at a module or program. Passes ask it, and never a header of a
-    back end; a test writes one by hand. `lanes` are the real numbers of a
-    vector; `tile` the rows, and the vectors side by side, of a product that
-    registers hold. So many rows are a strip, and so many are multiplied at
-    once ahead of equations in columns; 64 and 96 where it is not said.
-    `shared_bytes` are those that the threads of one work unit share on the
-    chip, where strips lie while they fit; 0: there are none, and a strip is in
-    a cache. `copy_rows` are the rows of a tile of copies in bf16, which large
-    products of rounded factors read; 0: they read what is in memory.
-    `group_columns` are the columns of the widest tile of copies that groups of
-    four warps multiply; 0: there are no such groups. `cluster_blocks` blocks
-    that do so share what they fetch. What has no machine is for `x86-64-v3`.
-
-    `#attn.machine<"x86-64-v4", lanes = 16, tile_rows = 8, tile_vectors = 3>`
-  }];
-  let parameters = (ins
-    "::mlir::StringAttr":$name,
-    "int64_t":$lanes, "int64_t":$tile_rows, "int64_t":$tile_vectors,
-    DefaultValuedParameter<"int64_t", "64">:$strip_rows,
-    DefaultValuedParameter<"int64_t", "96">:$column_rows,
-    DefaultValuedParameter<"int64_t", "0">:$shared_bytes,
-    DefaultValuedParameter<"int64_t", "0">:$copy_rows,
-    DefaultValuedParameter<"int64_t", "0">:$group_columns,
-    DefaultValuedParameter<"int64_t", "1">:$cluster_blocks
-  );
-  let assemblyFormat = "`<` $name `,` struct($lanes, $tile_rows, $tile_vectors, $strip_rows, $column_rows, $shared_bytes, $copy_rows, $group_columns, $cluster_blocks) `>`";
-  let builders = [AttrBuilder<(ins "::mlir::StringAttr":$name, "int64_t":$lanes,
-                                   "int64_t":$tile_rows, "int64_t":$tile_vectors), [{
-    return $_get($_ctxt, name, lanes, tile_rows, tile_vectors,
-                 /*strip_rows=*/64, /*column_rows=*/96, /*shared_bytes=*/0,
-                 /*copy_rows=*/0, /*group_columns=*/0, /*cluster_blocks=*/1);
-  }]>];
-  let extraClassDeclaration = [{
-    /// The machine of `op`, or of the program or module around it.
-    static MachineAttr of(::mlir::Operation *op);
-    /// Makes this the machine of `op`, a program or module.
-    void setTo(::mlir::Operation *op);
-    /// The columns of a tile.
-    int64_t getTileColumns() const { return getLanes() * getTileVectors(); }
-  }];
-}
-
-//===----------------------------------------------------------------------===//
 // Units
 //===----------------------------------------------------------------------===//
 

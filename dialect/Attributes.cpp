@@ -10,8 +10,6 @@
 #include "dialect/Precision.h"
 #include "dialect/ProductAttr.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "targets/nvidia/Blocks.h"
-#include "targets/nvidia/Tiles.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -59,7 +57,8 @@ constexpr Kind batch = {"\"once\", \"each\" or \"sum\"",
                         isOneOf<&once, &each, &sum>};
 constexpr Kind place = {"\"example\" or \"buffer\"",
                         isOneOf<&example, &buffer>};
-constexpr Kind machine = {"#attn.machine", isA<MachineAttr>};
+constexpr Kind target = {"the target of a folder in targets/", isA<TargetAttr>};
+constexpr Kind config = {"a configuration of a target", isA<ConfigAttr>};
 constexpr Kind product = {"#attn.product", isA<ProductAttr>};
 constexpr Kind units = {"#attn.units", isA<UnitsAttr>};
 constexpr Kind location = {"#attn.location", isA<ArrayLocationAttr>};
@@ -143,8 +142,9 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
            << ", but it is " << named.getValue();
   if (auto product = dyn_cast<ProductAttr>(named.getValue()))
     return verifyProduct(op, product);
-  if (failed(verifyPrecision(op, named)) || failed(verifyTiles(op, named)) ||
-      failed(verifyThreads(op, named)))
+  if (auto config = dyn_cast<ConfigAttr>(named.getValue()))
+    return config.verifyConfig(op);
+  if (failed(verifyPrecision(op, named)))
     return failure();
   return verifyLocation(op, named);
 }

@@ -5,19 +5,6 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-static constexpr StringLiteral machineName = "attn.machine";
-
-void MachineAttr::setTo(Operation *op) { op->setAttr(machineName, *this); }
-
-MachineAttr MachineAttr::of(Operation *op) {
-  MLIRContext *context = op->getContext();
-  for (; op; op = op->getParentOp())
-    if (auto given = op->getAttrOfType<MachineAttr>(machineName))
-      return given;
-  return get(context, StringAttr::get(context, "x86-64-v3"), /*lanes=*/8,
-             /*tile_rows=*/6, /*tile_vectors=*/2);
-}
-
 /// Checks that the shared indices of a member are those of the kernel.
 static LogicalResult verifyShared(KernelOp kernel, ComputeOp member,
                                   ArrayRef<Attribute> extents) {

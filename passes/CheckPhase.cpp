@@ -180,17 +180,17 @@ static LogicalResult checkFuse(ProgramOp program) {
 
 /// Checks that the columns of a kernel are whole vectors of its machine.
 static LogicalResult checkColumns(KernelOp kernel) {
-  MachineAttr machine = MachineAttr::of(kernel);
+  TargetAttr target = TargetAttr::of(kernel);
   for (ComputeOp op : kernel.getMembers()) {
     Attribute extent =
         op.getNumIndices() == 0
             ? Attribute(Builder(op.getContext()).getI64IntegerAttr(1))
             : op.getExtents()[0];
     auto width = dyn_cast<IntegerAttr>(extent);
-    if (!width || width.getInt() % machine.getLanes() != 0)
+    if (!width || width.getInt() % target.getLanes() != 0)
       return op.emitOpError()
              << "has " << extentText(extent) << " columns, but a vector of "
-             << machine.getName() << " " << machine.getLanes();
+             << target.getName() << " " << target.getLanes();
   }
   return success();
 }

@@ -19,6 +19,38 @@ include "passes/kernels/Passes.td"
 include "passes/memory/Passes.td"
 
 //===----------------------------------------------------------------------===//
+// Between other passes
+//===----------------------------------------------------------------------===//
+
+def RunTargetPasses : Pass<"attn-run-target-passes", "ProgramOp"> {
+  let summary = "run the passes of the program's target";
+  let description = [{
+    * In: a batched program with its target (`attn.target`; dialect/Target.td).
+    * Out: the same program, after the passes that the target adds at `stage`:
+      before and after equations form kernels in strips and columns, after all
+      kernels are formed, and after arrays have locations.
+    * After: the passes of the phase before that stage (passes/Pipeline.cpp).
+    * Not: the passes that `leave-out` names; any pass, if the target adds none
+      at this stage, as a CPU.
+
+    Example: a sum over the examples of a batch, for `#nvidia.target`.
+
+    ```mlir
+    %db = attn.compute (%k: 64) sum (%t: "T") { %dy[%t, %k] } {attn.batch = "sum", ..}
+
+    // becomes, at the stage `after-kernels`
+
+    %db = attn.compute .. {attn.batch = "sum", attn.config = #nvidia.block<32>, ..}
+    ```
+  }];
+  let options = [
+    Option<"stage", "stage", "Stage", /*default=*/"Stage::beforeStrips",
+           "where in the pipeline it runs", [{::fovea::attn::stageValues()}]>,
+    ListOption<"leaveOut", "leave-out", "std::string", "passes that do not run">
+  ];
+}
+
+//===----------------------------------------------------------------------===//
 // After each phase
 //===----------------------------------------------------------------------===//
 

@@ -58,9 +58,11 @@ namespace {
 /// whether it may be; docs/IR.md gives the reasons.
 class Passes {
 public:
-  Passes(OpPassManager &manager, ArrayRef<std::string> leftOut,
-         OptionalPasses *found = nullptr)
-      : manager(manager), leftOut(leftOut), found(found) {}
+  Passes(OpPassManager &manager, ArrayRef<std::string> leftOut)
+      : manager(manager), leftOut(leftOut) {}
+  /// Finds the passes that may be left out for a target.
+  Passes(OpPassManager &manager, TargetAttr target, OptionalPasses *found)
+      : manager(manager), target(target), found(found) {}
 
   /// A pass that defines orders, or that later ones need.
   void addPass(std::unique_ptr<Pass> pass) { manager.addPass(std::move(pass)); }
@@ -77,7 +79,23 @@ public:
       found->ofValues.insert(pass->getArgument());
     addUnlessLeftOut(std::move(pass));
   }
-  Passes nestPrograms() { return {manager.nest<ProgramOp>(), leftOut, found}; }
+  /// The passes of the program's target at a stage. All may be left out.
+  void addTargetPasses(Stage stage) {
+    if (found)
+      target.addPasses(stage, [&](std::unique_ptr<Pass> pass) {
+        found->ofAll.insert(pass->getArgument());
+      });
+    RunTargetPassesOptions options;
+    options.stage = stage;
+    options.leaveOut.assign(leftOut.begin(), leftOut.end());
+    manager.addPass(createRunTargetPasses(options));
+  }
+  Passes nestPrograms() {
+    Passes nested(manager.nest<ProgramOp>(), leftOut);
+    nested.target = target;
+    nested.found = found;
+    return nested;
+  }
 
 private:
   void addUnlessLeftOut(std::unique_ptr<Pass> pass) {
@@ -87,7 +105,8 @@ private:
 
   OpPassManager &manager;
   ArrayRef<std::string> leftOut;
-  OptionalPasses *found;
+  TargetAttr target;
+  OptionalPasses *found = nullptr;
 };
 } // namespace
 
@@ -196,22 +215,20 @@ static void formKernels(Passes programs) {
   // Before the passes that group products into kernels.
   programs.addOptional(createChoosePrecision());
   // For rounded products, and before the pass that recomputes pairs.
-  programs.addOptional(createSplitAdjoints());
+  programs.addTargetPasses(Stage::beforeStrips);
   programs.addOptional(createFormStrips());
   // After strips, which save more memory.
   programs.addOptional(createFormEpilogues());
-  // For strips with rounded products.
-  programs.addOptional(createTileKeys());
+  // For kernels in strips and columns.
+  programs.addTargetPasses(Stage::afterStrips);
   // In strips, too.
   programs.addPass(createShareLoops());
   // For the remaining equations in loops.
   programs.addPass(createFormRows());
   // For every launch.
   programs.addPass(createDivideWork());
-  // For ops with such units.
-  programs.addOptional(createChooseBlocks());
-  // For products that are separate launches.
-  programs.addOptional(createChooseTiles());
+  // For ops with such units, and products that are separate launches.
+  programs.addTargetPasses(Stage::afterKernels);
 }
 
 /// Decides which equations are fused.
@@ -221,10 +238,8 @@ static void kernels(Passes manager, const PipelineOptions &options) {
 
 static void placeArrays(Passes programs) {
   programs.addPass(createPlaceArrays());
-  // For copies, which have locations now.
-  programs.addOptional(createGatherCopies());
-  // After that: dependences between ops follow from the memory that they write.
-  programs.addOptional(createKeepLoops());
+  // For copies, and dependences between ops, which follow from locations.
+  programs.addTargetPasses(Stage::afterMemory);
 }
 
 void fovea::attn::formKernels(OpPassManager &programs) {
@@ -235,13 +250,13 @@ void fovea::attn::placeArrays(OpPassManager &programs) {
   ::placeArrays(Passes(programs, {}));
 }
 
-LogicalResult fovea::attn::placeArrays(ProgramOp program, MachineAttr machine) {
+LogicalResult fovea::attn::placeArrays(ProgramOp program, TargetAttr target) {
   if (isPlaced(program)) {
-    assert(MachineAttr::of(program) == machine &&
-           "a program has the kernels of one machine");
+    assert(TargetAttr::of(program) == target &&
+           "a program has the kernels of one target");
     return success();
   }
-  machine.setTo(program);
+  target.setTo(program);
   WalkResult hasKernels =
       program.walk([](KernelOp) { return WalkResult::interrupt(); });
   return runPasses(program, [&](OpPassManager &manager) {
@@ -276,10 +291,10 @@ void fovea::attn::buildPipeline(OpPassManager &manager,
 #include "passes/Phases.def"
 }
 
-OptionalPasses fovea::attn::optionalPasses() {
+OptionalPasses fovea::attn::optionalPasses(TargetAttr target) {
   OptionalPasses found;
   OpPassManager manager(ModuleOp::getOperationName());
-  Passes passes(manager, {}, &found);
+  Passes passes(manager, target, &found);
   PipelineOptions options;
 #define PHASE(name, promise) name(passes, options);
 #include "passes/Phases.def"
@@ -314,6 +329,17 @@ llvm::cl::ValuesClass fovea::attn::phaseValues() {
   llvm::cl::OptionEnumValue{#name, static_cast<int>(Phase::name), promise},
 #include "passes/Phases.def"
   });
+}
+
+llvm::cl::ValuesClass fovea::attn::stageValues() {
+  return llvm::cl::ValuesClass(
+      {clEnumValN(Stage::beforeStrips, "before-strips",
+                  "before kernels in strips and columns are formed"),
+       clEnumValN(Stage::afterStrips, "after-strips", "after that"),
+       clEnumValN(Stage::afterKernels, "after-kernels",
+                  "after all kernels are formed"),
+       clEnumValN(Stage::afterMemory, "after-memory",
+                  "after arrays have locations")});
 }
 
 void fovea::attn::registerFoveaPasses() {

@@ -23,8 +23,9 @@ llvm::StringRef phaseName(Phase phase);
 /// The phase of a name, or nothing.
 std::optional<Phase> phaseNamed(llvm::StringRef name);
 
-/// Every phase as an option value, with its guarantees.
+/// Every phase as an option value, with its guarantees; every stage.
 llvm::cl::ValuesClass phaseValues();
+llvm::cl::ValuesClass stageValues();
 
 struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<Phase> stopAfter{*this, "stop-after",
@@ -64,7 +65,7 @@ struct OptionalPasses {
   /// keep their bits.
   std::set<llvm::StringRef> ofValues;
 };
-OptionalPasses optionalPasses();
+OptionalPasses optionalPasses(TargetAttr target);
 
 /// Adds every pass from the front end's module to programs, up to and including
 /// `options.stopAfter`, and a check after each phase.
@@ -72,16 +73,16 @@ void buildPipeline(mlir::OpPassManager &manager,
                    const PipelineOptions &options);
 
 /// Adds the passes of the phase `kernels`, which run on one program: fusion
-/// depends on its machine, and on the memory limit.
+/// depends on its target, and on the memory limit.
 void formKernels(mlir::OpPassManager &programs);
 
 /// The same of the phase `memory`.
 void placeArrays(mlir::OpPassManager &programs);
 
-/// Runs the phases `kernels` and `memory` for this machine on a program past
+/// Runs the phases `kernels` and `memory` for this target on a program past
 /// the phase `fuse`. Leaves a placed program unchanged; it must be for the same
-/// machine.
-mlir::LogicalResult placeArrays(ProgramOp program, MachineAttr machine);
+/// target.
+mlir::LogicalResult placeArrays(ProgramOp program, TargetAttr target);
 
 /// Registers every pass and the pipeline `attn-pipeline`, for tools that run
 /// them by name.

@@ -5,6 +5,7 @@
 #include "codegen/cpu/products/Peak.h"
 #include "codegen/cpu/program/EmitProgram.h"
 #include "codegen/program/ShareKernels.h"
+#include "targets/cpu/Target.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -19,8 +20,11 @@ public:
   llvm::Expected<Target> target(StringRef name) const override {
     return Target::parse(name);
   }
-  attn::MachineAttr machineOf(const Target &target, Type real) const override {
-    return codegen::machineOf(target, real);
+  attn::TargetAttr describe(const Target &target, Type real) const override {
+    return codegen::describe(target, real);
+  }
+  void registerDialect(DialectRegistry &registry) const override {
+    registry.insert<attn::CpuDialect>();
   }
   LogicalResult emitProgram(attn::ProgramOp program, ModuleOp kernels,
                             const EmitOptions &options,

@@ -2,14 +2,14 @@
 
 #include "codegen/cpu/Machine.h"
 #include "codegen/cpu/products/Gemm.h"
+#include "targets/cpu/Target.h"
 
 using namespace mlir;
 using namespace fovea::attn;
 using namespace fovea::codegen;
 
-MachineAttr fovea::codegen::machineOf(const Target &target, Type real) {
+TargetAttr fovea::codegen::describe(const Target &target, Type real) {
   GemmTile tile = gemmTile(real, target);
-  MLIRContext *context = real.getContext();
-  return MachineAttr::get(context, StringAttr::get(context, target.cpu),
-                          tile.lanes, tile.rows, tile.vectors);
+  return CpuTargetAttr::get(real.getContext(), target.cpu, tile.lanes,
+                            tile.rows, tile.vectors);
 }

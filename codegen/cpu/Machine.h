@@ -8,8 +8,8 @@
 
 namespace fovea::codegen {
 
-/// The machine description for passes, for the real type `real`.
-attn::MachineAttr machineOf(const Target &target, mlir::Type real);
+/// Describes a CPU to the passes, for the real type `real`.
+attn::TargetAttr describe(const Target &target, mlir::Type real);
 
 } // namespace fovea::codegen
 

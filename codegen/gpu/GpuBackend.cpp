@@ -9,6 +9,7 @@
 #include "codegen/math/ExpandMath.h"
 #include "codegen/program/ShareKernels.h"
 #include "targets/nvidia/AttentionCopies.h"
+#include "targets/nvidia/Passes.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -102,27 +103,27 @@ public:
     return target;
   }
   Target host(const Target &) const override { return Target::host(); }
-  bool roundsFactors() const override { return true; }
   StringRef assembly() const override { return "ptx"; }
 
-  /// One thread computes one element, products are not packed, strips are as
-  /// high as a tile, and nothing is computed in columns.
-  attn::MachineAttr machineOf(const Target &target, Type real) const override {
+  attn::TargetAttr describe(const Target &target, Type real) const override {
     MLIRContext *context = real.getContext();
     int64_t kilobytes = 0;
     for (const Architecture &each : architectures)
       if (each.name == target.cpu)
         kilobytes = each.kilobytes;
     bool hasGroups = real.isF32() && target.cpu == processorOfGroups;
-    return attn::MachineAttr::get(
+    static_assert(attn::NvidiaTargetAttr::stripRows == TileShape().rows);
+    return attn::NvidiaTargetAttr::get(
         context, StringAttr::get(context, target.cpu),
-        /*lanes=*/1, /*tile_rows=*/0, /*tile_vectors=*/0,
-        /*strip_rows=*/TileShape().rows, /*column_rows=*/0,
         /*shared_bytes=*/(kilobytes << 10) - mostTileBytes,
         /*copy_rows=*/real.isF32() ? copyRows : 0,
         /*group_columns=*/hasGroups ? groupColumns : 0,
         /*cluster_blocks=*/hasGroups ? clusterBlocks : 1);
   }
+  void registerDialect(DialectRegistry &registry) const override {
+    registry.insert<attn::NvidiaDialect>();
+  }
+  void registerPasses() const override { attn::registerNvidiaPasses(); }
   LogicalResult emitProgram(attn::ProgramOp program, ModuleOp kernels,
                             const EmitOptions &options,
                             runtime::Program &description) const override {

@@ -72,7 +72,7 @@ public:
   StripFrame(KernelBuilder &b, const StorageMap &storage,
              const StripGroup &group, mlir::Type real)
       : b(b), storage(storage), group(group), real(real),
-        stripRows(attn::MachineAttr::of(group.kernel).getStripRows()) {}
+        stripRows(attn::TargetAttr::of(group.kernel).getStripRows()) {}
 
 protected:
   /// The factors of a member.

@@ -13,6 +13,10 @@ using namespace fovea::cli;
 using runtime::Device;
 using runtime::Status;
 
+std::vector<std::string> fovea::cli::addedTargets() {
+  return codegen::addedTargets();
+}
+
 static Status openDevice(Arguments &arguments) {
   if (Status status = Device::open(); status.failed())
     return status;
@@ -46,16 +50,29 @@ int fovea::cli::chooseTarget(Arguments &arguments) {
   return done;
 }
 
+llvm::Expected<attn::TargetAttr>
+fovea::cli::describe(const Arguments &arguments, mlir::MLIRContext &context) {
+  mlir::DialectRegistry targets;
+  codegen::registerTargets(targets);
+  context.appendDialectRegistry(targets);
+  context.loadDialect<attn::AttnDialect>();
+  mlir::Builder builder(&context);
+  return codegen::describeTarget(arguments.cpu, arguments.dtype == "f64"
+                                                    ? builder.getF64Type()
+                                                    : builder.getF32Type());
+}
+
 int fovea::cli::checkPrecision(const Arguments &arguments) {
   if (arguments.precision != "bf16")
     return done;
   if (arguments.dtype == "f64")
     return wrongUsage("--precision bf16 excludes --dtype f64");
-  llvm::Expected<const codegen::Backend *> backend =
-      codegen::backendFor(arguments.cpu);
-  if (!backend)
-    return wrongUsage(llvm::toString(backend.takeError()));
-  if ((*backend)->roundsFactors())
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  mlir::Builder builder(&context);
+  llvm::Expected<attn::TargetAttr> target = describe(arguments, context);
+  if (!target)
+    return wrongUsage(llvm::toString(target.takeError()));
+  if (target->multiplies(builder.getBF16Type(), builder.getF32Type()))
     return done;
   return wrongUsage(
       "--precision bf16 needs a GPU; help: add '--target cuda'; the target '" +

@@ -5,12 +5,30 @@
 
 #include "driver/Arguments.h"
 
+namespace llvm {
+template <class T> class Expected;
+} // namespace llvm
+namespace mlir {
+class MLIRContext;
+} // namespace mlir
+namespace fovea::attn {
+class TargetAttr;
+} // namespace fovea::attn
+
 namespace fovea::cli {
+
+/// The names of targets that `--cpu` accepts besides CPUs, as in an executable
+/// of a test (`codegen::addBackend`).
+std::vector<std::string> addedTargets();
 
 /// For `--target cuda`, opens the GPU and sets its target. For
 /// `auto`, falls back to this CPU with a note. Returns an exit
 /// code.
 int chooseTarget(Arguments &arguments);
+
+/// Describes the target to the passes; fails if there is none of that name.
+llvm::Expected<attn::TargetAttr> describe(const Arguments &arguments,
+                                          mlir::MLIRContext &context);
 
 /// Checks that the target supports `--precision`. Returns an exit code.
 int checkPrecision(const Arguments &arguments);

@@ -20,6 +20,9 @@ Session::Session(const Arguments &arguments, llvm::raw_ostream &out,
                  unsigned limit)
     : arguments(arguments), given(arguments.sets), sets(arguments.sets),
       errors(out, limit), mlirContext(MLIRContext::Threading::DISABLED) {
+  DialectRegistry targets;
+  codegen::registerTargets(targets);
+  mlirContext.appendDialectRegistry(targets);
   mlirContext.loadDialect<attn::AttnDialect, arith::ArithDialect,
                           math::MathDialect, scf::SCFDialect>();
   mlirContext.printOpOnDiagnostic(false);
@@ -287,24 +290,24 @@ void Session::dropImpossibleDecoder(Model &model) {
   dropSystem(model, "decoding");
 }
 
-/// The machine determines which equations are fused: use the one on the command
+/// The target determines which equations are fused: use the one on the command
 /// line.
-bool Session::setMachine(Model &model) {
+bool Session::setTarget(Model &model) {
   Type real = arguments.dtype == "f64" ? Type(Float64Type::get(&mlirContext))
                                        : Type(Float32Type::get(&mlirContext));
-  auto machine = codegen::machineNamed(arguments.cpu, real);
-  if (!machine) {
-    misuse(llvm::toString(machine.takeError()));
+  auto target = codegen::describeTarget(arguments.cpu, real);
+  if (!target) {
+    misuse(llvm::toString(target.takeError()));
     return false;
   }
-  machine->setTo(*model.module);
+  target->setTo(*model.module);
   if (arguments.precision == "bf16")
     attn::setPrecision(*model.module, BFloat16Type::get(&mlirContext));
   return true;
 }
 
 bool Session::lower(Model &model, const Request &request) {
-  if (request.stopAfter >= attn::Phase::kernels && !setMachine(model))
+  if (request.stopAfter >= attn::Phase::kernels && !setTarget(model))
     return false;
   attn::PipelineOptions options;
   for (const std::string &name : request.gets)

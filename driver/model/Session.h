@@ -105,7 +105,7 @@ private:
   };
   std::optional<Failure> tryLowering(Model &model, llvm::StringRef system);
   void warnUndecoded(const Model &model, std::vector<Diagnostics::Note> notes);
-  bool setMachine(Model &model);
+  bool setTarget(Model &model);
   llvm::SMLoc placeOf(mlir::Location location);
 
   const Arguments &arguments;

@@ -1,8 +1,8 @@
 //===- ChoosePrecision.cpp - products whose factors are rounded -----------===//
 //
-// Decides which matrix products round their factors, if a program allows its
-// machine to do so. The decision depends only on the equation, never on the
-// batch.
+// Decides which matrix products round their factors, if a program allows it.
+// The decision defines the result, so it depends only on the equation: never on
+// the batch, and never on the target.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,8 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// The size of one MMA instruction.
+/// The smallest rounded product. These numbers are part of the definition of
+/// the precision; they are the size of common matrix instructions.
 static constexpr int64_t termsAtOnce = 16, columnsAtOnce = 8, rowsAtOnce = 8;
 
 /// Returns whether there are that many places; lengths are unknown, and count

@@ -41,9 +41,9 @@ struct Epilogue {
 };
 
 /// Grows one epilogue from a product.
-class Gatherer {
+class ColumnGatherer {
 public:
-  explicit Gatherer(int64_t lanes) : lanes(lanes) {}
+  explicit ColumnGatherer(int64_t lanes) : lanes(lanes) {}
 
   /// The epilogue of `seed`; nothing where there is none.
   std::optional<Epilogue> gather(ComputeOp seed);
@@ -83,7 +83,8 @@ static bool isProductOfColumns(ComputeOp op) {
 
 /// Returns whether `read` reads a product at the only index of `op`; determines
 /// the number of the product's parts.
-bool Gatherer::readsAtOwnPlace(ReadOp read, ComputeOp op, int64_t &parts) {
+bool ColumnGatherer::readsAtOwnPlace(ReadOp read, ComputeOp op,
+                                     int64_t &parts) {
   int64_t own = cast<IntegerAttr>(op.getExtents()[0]).getInt();
   ArrayRef<Attribute> shape = read.getArrayType().getShape().getValue();
   int64_t size = 1, offset = 0;
@@ -101,7 +102,7 @@ bool Gatherer::readsAtOwnPlace(ReadOp read, ComputeOp op, int64_t &parts) {
 
 /// Returns whether `op` can be computed column by column after the existing
 /// members.
-bool Gatherer::isMember(ComputeOp op) {
+bool ColumnGatherer::isMember(ComputeOp op) {
   if (batchOf(op) != BatchKind::each || op.getNumIndices() != 1 ||
       op.getNumParallel() != 1 || op.getReducer() != Reducer::none ||
       op.getLower()[0] != 0 || productOf(op))
@@ -146,7 +147,7 @@ static bool isPure(Operation &op) {
 
 /// Adds the op, leaves it in place, or defers it. Returns false if nothing may
 /// be moved past it.
-bool Gatherer::visit(Operation &op) {
+bool ColumnGatherer::visit(Operation &op) {
   auto compute = dyn_cast<ComputeOp>(op);
   if (!compute && !isPure(op))
     return false;
@@ -168,7 +169,7 @@ bool Gatherer::visit(Operation &op) {
   return true;
 }
 
-bool Gatherer::isReadByMembers(Value array) const {
+bool ColumnGatherer::isReadByMembers(Value array) const {
   return llvm::all_of(array.getUsers(), [&](Operation *user) {
     if (auto reshape = dyn_cast<ReshapeOp>(user))
       return reshape->getBlock() == array.getParentBlock() &&
@@ -188,7 +189,7 @@ static void addViews(Value array, SmallVector<Operation *> &views) {
 }
 
 /// Moves everything next to the last member, then its users.
-void Gatherer::move() {
+void ColumnGatherer::move() {
   Operation *last = members.back();
   SmallVector<Operation *> later;
   for (Operation *op : after)
@@ -201,7 +202,7 @@ void Gatherer::move() {
     op->moveAfter(last);
 }
 
-std::optional<Epilogue> Gatherer::gather(ComputeOp seed) {
+std::optional<Epilogue> ColumnGatherer::gather(ComputeOp seed) {
   if (!isProductOfColumns(seed))
     return std::nullopt;
   products.insert({seed.getResult(), 0});
@@ -228,16 +229,17 @@ struct FormEpilogues : fovea::attn::impl::FormEpiloguesBase<FormEpilogues> {
   void runOnOperation() override {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
-    MachineAttr machine = MachineAttr::of(getOperation());
-    if (machine.getColumnRows() == 0)
+    TargetAttr target = TargetAttr::of(getOperation());
+    if (target.getColumnRows() == 0)
       return;
-    int64_t lanes = machine.getLanes();
+    int64_t lanes = target.getLanes();
     SmallVector<ComputeOp> seeds;
     getOperation().walk([&](ComputeOp op) { seeds.push_back(op); });
     for (ComputeOp seed : seeds)
       // Not in a kernel, nor in one formed meanwhile.
       if (isa<ProgramOp, ScanOp>(seed->getParentOp()))
-        if (std::optional<Epilogue> epilogue = Gatherer(lanes).gather(seed))
+        if (std::optional<Epilogue> epilogue =
+                ColumnGatherer(lanes).gather(seed))
           makeKernel(Schedule::columns, epilogue->ops());
   }
 };

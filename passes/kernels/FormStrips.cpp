@@ -32,10 +32,6 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// With strips on the chip, longer rows of constant size are excluded: too few
-/// of them fit, and such arrays are small beside arrays of pairs.
-static constexpr int64_t mostColumnsOnChip = 128;
-
 namespace {
 struct Member {
   ComputeOp op;
@@ -67,7 +63,8 @@ class Gatherer {
 public:
   Gatherer(ProgramOp program, const llvm::DenseSet<Operation *> &taken)
       : program(program), taken(taken),
-        isOnChip(MachineAttr::of(program).getSharedBytes() != 0) {}
+        isOnChip(TargetAttr::of(program).getSharedBytes() != 0),
+        mostColumns(TargetAttr::of(program).getStripColumns()) {}
 
   /// The group of `seed`; nothing if no array would become strips.
   std::optional<Group> gather(ComputeOp seed);
@@ -90,6 +87,8 @@ private:
   const llvm::DenseSet<Operation *> &taken;
   /// Whether strips lie in memory on the chip.
   bool isOnChip;
+  /// Longer rows of constant size are excluded; 0: none.
+  int64_t mostColumns;
   Group group;
   size_t numShared = 0;
   /// Arrays that members compute row by row.
@@ -116,7 +115,7 @@ bool Gatherer::isPairs(Value array) const {
   if (axes.size() != numShared + 1 || axes.back() >= 0)
     return false;
   auto columns = dyn_cast<IntegerAttr>(columnsOf(array));
-  return !isOnChip || !columns || columns.getInt() <= mostColumnsOnChip;
+  return mostColumns == 0 || !columns || columns.getInt() <= mostColumns;
 }
 
 /// A product C[.., row, .., n] of a left side with the row and a right side
@@ -534,11 +533,11 @@ struct FormStrips : fovea::attn::impl::FormStripsBase<FormStrips> {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
     ProgramOp program = getOperation();
-    if (MachineAttr::of(program).getStripRows() == 0)
+    if (TargetAttr::of(program).getStripRows() == 0)
       return;
     llvm::DenseSet<Operation *> taken;
     std::vector<Group> groups;
-    bool isOnChip = MachineAttr::of(program).getSharedBytes() != 0;
+    bool isOnChip = TargetAttr::of(program).getSharedBytes() != 0;
     std::vector<Operation *> seeds;
     for (ComputeOp op : program.getOps<ComputeOp>())
       seeds.push_back(op);

@@ -7,8 +7,6 @@
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Scatters.h"
 #include "passes/memory/Storage.h"
-#include "targets/nvidia/AttentionCopies.h"
-#include "targets/nvidia/KeepLoops.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -194,12 +192,13 @@ LogicalResult Checker::checkProduct(ComputeOp op) {
   auto isCopied = [](ArrayLocationAttr location) {
     return location && location.getKind() == LocationKind::packed;
   };
-  std::optional<Attention> attention;
-  if (kernel && readsCopies(kernel))
-    attention = attentionIn(kernel);
-  bool isOfAttention = attention && attention->sideOf.contains(op);
-  bool hasRows = !isOfAttention || !attention->isRead(op);
-  if ((readsCopies(op) || isOfAttention) &&
+  StripDecisions decisions;
+  if (kernel)
+    decisions = decideStrips(kernel);
+  auto *sides = decisions.copies.find(op);
+  bool isOfKernel = sides != decisions.copies.end();
+  bool hasRows = !isOfKernel || sides->second.left;
+  if ((readsCopies(op) || isOfKernel) &&
       (!isCopied(packed) || (hasRows && !isCopied(packedLeftLocationOf(op)))))
     return refuse("copied factors have no memory");
   if (!product) {
@@ -274,5 +273,5 @@ LogicalResult fovea::attn::verifyPlaced(ProgramOp program) {
     return failure();
   if (failed(Checker().check(program.getBody().front())))
     return failure();
-  return verifyKeptLoops(program);
+  return TargetAttr::of(program).verifyPlaced(program);
 }

@@ -17,7 +17,7 @@ static constexpr int64_t leastRows = 256;
 static bool hasLengths(ArrayType type) { return !lengthsIn(type).empty(); }
 
 bool fovea::attn::readsCopies(ComputeOp op) {
-  if (MachineAttr::of(op).getCopyRows() == 0 || !precisionOf(op) ||
+  if (TargetAttr::of(op).getCopyRows() == 0 || !precisionOf(op) ||
       !isa<ProgramOp>(op->getParentOp()))
     return false;
   std::optional<RowsProduct> product = rowsProductOf(op);
@@ -115,6 +115,17 @@ ComputeOp fovea::attn::storesCopyOf(const CopiedSide &side) {
   return isSame ? op : ComputeOp();
 }
 
+StripDecisions fovea::attn::decideStrips(KernelOp kernel) {
+  StripDecisions decisions;
+  TargetAttr::of(kernel).decideStrips(kernel, decisions);
+  return decisions;
+}
+
+StringAttr fovea::attn::tilesAlong(StringAttr length, int64_t rows) {
+  return StringAttr::get(length.getContext(),
+                         length.getValue() + " / " + Twine(rows));
+}
+
 std::optional<CopiedSide> fovea::attn::copiedWeight(ComputeOp op) {
   if (!readsCopies(op))
     return std::nullopt;
@@ -143,15 +154,15 @@ SmallVector<GatheredCopy> fovea::attn::gatheredAhead(ComputeOp op) {
   return copies;
 }
 
-CopySize fovea::attn::sizeOfCopy(const CopiedSide &side, MachineAttr machine) {
+CopySize fovea::attn::sizeOfCopy(const CopiedSide &side, TargetAttr target) {
   // One f32 holds two bf16 numbers.
   constexpr int64_t half = 2;
-  int64_t most = machine.getCopyRows() * copyTilesAtOnce;
+  int64_t most = target.getCopyRows() * copyTilesAtOnce;
   int64_t ofRow = llvm::alignTo(side.columns, copyTerms) / half;
   // Where rows are terms, a kernel that has two tiles beside each other, of
   // `copy_rows` columns each, reads what follows those that are there.
   int64_t extra =
-      (most / copyTerms - 1) * machine.getCopyRows() * copyTerms / half;
+      (most / copyTerms - 1) * target.getCopyRows() * copyTerms / half;
   CopySize size;
   size.isOfEach = !side.rows;
   if (side.rows) {

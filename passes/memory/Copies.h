@@ -1,6 +1,6 @@
 //===- Copies.h - factors that are copied as bf16 ---------------*- C++ -*-===//
 //
-// Where a machine asks for it (`copy_rows`), both factors of a large product
+// If the target asks for it (`copy_rows`), both factors of a large product
 // whose factors are rounded are copied ahead of it: as bf16, in tiles of
 // `copy_rows` rows and 64 columns, each consecutive in memory and filled up
 // with zeros. A copy has the rows that the array has in memory, and a product
@@ -16,6 +16,7 @@
 #define FOVEA_PASSES_MEMORY_COPIES_H
 
 #include "passes/analysis/Product.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace fovea::attn {
 
@@ -39,6 +40,11 @@ struct CopiedSide {
   int64_t perPlace = 1;
   /// Whether a list contains the addresses of its rows.
   bool isListed = false;
+  /// If a kernel in strips reads it: where each axis of the array is read. Null
+  /// otherwise.
+  mlir::Attribute view = {};
+
+  bool operator==(const CopiedSide &other) const = default;
 };
 
 /// Returns whether a product reads copies of its factors: it is outside loops,
@@ -56,6 +62,26 @@ bool canStoreCopy(ComputeOp op);
 CopiedSide storedRows(ComputeOp op);
 /// The equation that stores a copy, or null.
 ComputeOp storesCopyOf(const CopiedSide &side);
+
+/// How a kernel in strips uses registers and copies: the decisions of its
+/// target (`TargetAttr::decideStrips`).
+struct StripDecisions {
+  /// Members whose strips are in registers.
+  llvm::SmallVector<ComputeOp> inRegisters;
+  /// The number of rows in a tile of the copies; 0: the kernel reads none.
+  int64_t copyRows = 0;
+  /// The copies that the products of the kernel read. A product without a
+  /// copied left side reads another member.
+  struct Sides {
+    std::optional<CopiedSide> left;
+    CopiedSide right;
+  };
+  llvm::MapVector<mlir::Operation *, Sides> copies;
+};
+StripDecisions decideStrips(KernelOp kernel);
+
+/// The length that counts the tiles of so many rows along a length.
+mlir::StringAttr tilesAlong(mlir::StringAttr length, int64_t rows);
 
 /// The right side of a product that reads copies, if it is a model
 /// parameter.
@@ -77,7 +103,7 @@ struct CopySize {
   int64_t count = 0, extra = 0;
   bool isOfEach = false;
 };
-CopySize sizeOfCopy(const CopiedSide &side, MachineAttr machine);
+CopySize sizeOfCopy(const CopiedSide &side, TargetAttr target);
 
 } // namespace fovea::attn
 

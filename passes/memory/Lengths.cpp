@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/memory/Storage.h"
-#include "targets/nvidia/AttentionCopies.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -107,24 +106,28 @@ void StorageMap::addLengths(ProgramOp op) {
     int layout = layoutOf({StringAttr::get(op.getContext(), parent)});
     program.lengths.back().parentLayout = layout;
   }
-  // The number of tiles of attention copies along a length.
+  // The number of tiles of a kernel's copies along a length.
   for (auto kernel : op.getOps<KernelOp>()) {
-    if (!readsCopies(kernel))
+    int64_t rows = decideStrips(kernel).copyRows;
+    if (rows == 0)
       continue;
     for (ComputeOp member : kernel.getMembers())
       for (Attribute extent : member.getExtents()) {
         auto length = dyn_cast<StringAttr>(extent);
-        if (!length || lengthIds.contains(tilesOf(length).getValue()))
+        if (!length)
+          continue;
+        StringAttr tiles = tilesAlong(length, rows);
+        if (lengthIds.contains(tiles.getValue()))
           continue;
         Program::Length &entry = program.lengths.emplace_back();
-        entry.name = tilesOf(length).str();
+        entry.name = tiles.str();
         entry.formula = {{Term::Length, lengthIds.at(length.getValue())},
-                         {Term::Number, rowsOfAttention},
+                         {Term::Number, rows},
                          {Term::CeilDivide}};
         entry.slot = newSlot();
         entry.maximumSlot = newSlot();
         lengthIds[entry.name] = program.lengths.size() - 1;
-        layoutOf({tilesOf(length)});
+        layoutOf({tiles});
       }
   }
 }

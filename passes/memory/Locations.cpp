@@ -43,7 +43,7 @@ ArrayLocationAttr fovea::attn::storedCopyOf(ComputeOp op) {
 }
 
 bool fovea::attn::packsProducts(Operation *op) {
-  return MachineAttr::of(op).getTileRows() != 0;
+  return TargetAttr::of(op).getTileColumns() != 0;
 }
 
 ArrayLocationAttr fovea::attn::listLocationOf(ComputeOp op) {

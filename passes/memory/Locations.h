@@ -34,8 +34,7 @@ ArrayLocationAttr listLocationOf(ComputeOp op);
 /// The copy that an equation stores beside its result (Copies.h), or null.
 ArrayLocationAttr storedCopyOf(ComputeOp op);
 
-/// Returns whether the machine of `op` multiplies packed factors: only if tiles
-/// keep rows in registers.
+/// Returns whether the target of `op` multiplies packed factors.
 bool packsProducts(mlir::Operation *op);
 
 /// The workspace locations of a kernel, or none.

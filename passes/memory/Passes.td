@@ -58,7 +58,7 @@ def PlaceArrays : Pass<"attn-place-arrays", "ProgramOp"> {
       reads it any more. Arrays of pairs that a kernel has to itself are a strip
       of rows in one of its rooms, products in columns some rows of sums.
       Products of the same weights share what is packed of them; in a program
-      with `attn.prepares` that is kept from run to run. Where a machine has
+      with `attn.prepares` that is kept from run to run. Where a target has
       `copy_rows`, both factors of a large product in bf16 have a copy, which
       products that read an array in the same way share.
     * After: all that changes a program.
@@ -81,82 +81,6 @@ def PlaceArrays : Pass<"attn-place-arrays", "ProgramOp"> {
       attn.yield %next, %next
     } {attn.locations = [#attn.location<own 2>, #attn.location<own 3>],
        attn.carries = [#attn.location<carry 3>]}
-    ```
-  }];
-}
-
-def GatherCopies : Pass<"attn-gather-copies", "ProgramOp"> {
-  let summary = "weights are copied by one launch";
-  let description = [{
-    * In: a batched program whose arrays have their places.
-    * Out: the same program, in which `attn.gathered_copies` of a product names
-      copies of weights in bf16 that one launch makes ahead of it: its own and
-      those that later products read first, up to 250 (a launch gets 500
-      addresses). What remains to be copied by a launch ahead of each product is
-      rows that no equation stores.
-    * After: `attn-place-arrays`, which says where copies are.
-    * Not: where no launch is saved, as each product but one has rows to copy as
-      well; what a program computes of weights; machines without `copy_rows`.
-
-    Example: two layers, in a program whose equations store the rows.
-
-    ```mlir
-    %y = attn.compute .. {attn.packed = #attn.location<packed 4>, attn.packed_left = #attn.location<packed 5>}
-    ..
-    %z = attn.compute .. {attn.packed = #attn.location<packed 8>, attn.packed_left = #attn.location<packed 9>}
-
-    // becomes
-
-    %y = attn.compute .. {attn.gathered_copies = [#attn.location<packed 4>, #attn.location<packed 8>], ..}
-    ..
-    %z = attn.compute .. {attn.packed = #attn.location<packed 8>, attn.packed_left = #attn.location<packed 9>}
-    ```
-  }];
-}
-
-def KeepLoops : Pass<"attn-keep-loops", "ProgramOp"> {
-  let summary = "loops whose steps are all one launch of a device";
-  let description = [{
-    * In: a batched program whose arrays have their places.
-    * Out: the same program, in which `attn.stays` says of a loop that it is one
-      launch, and `attn.phase` and `attn.turn` of each op of its body when that
-      is computed in a step. Between two phases, and two steps, all blocks of
-      the launch wait for each other. The ops of a turn do not need each other;
-      those of the next turn of a phase (none written: the first) need what the
-      same block has done before, as the block of an example is the same in all
-      ops that have one. `attn.lists_ahead`: the rows of the products of a step
-      are listed in the last phase of the step before. `attn.kept_columns` of a
-      product whose weights no step writes: its columns, in strips of 32, stay
-      in the memory of blocks from the first step to the last, as far as there
-      is room; the number is that of its first strip among those of the loop.
-    * After: `attn-place-arrays`: an op needs another one if it touches a memory
-      that the other writes, or writes one that the other reads.
-    * Not: on a machine without memory on the chip, which has no launches; loops
-      with a loop in their body, a kernel in strips, or a product in f32 that has
-      no small tiles: blocks of these have another size, or memory of their own;
-      loops of one step or two; loops of more arrays than a launch gets
-      addresses. Rows are not listed ahead where a product of the last phase
-      reads its list.
-
-    Example: two products of a step read the state before it, and the third
-    equation needs both.
-
-    ```mlir
-    %last = attn.scan "S" (%t) carries (%before = %zero ..) axes [] {
-      %z = attn.compute (%n: 64) sum (%k: 64) { %before[%k] * %u[%n, %k] }
-      %r = attn.compute (%n: 64) sum (%k: 64) { %before[%k] * %w[%n, %k] }
-      %next = attn.compute (%n: 64) { %z[%n] * tanh(%r[%n]) }
-      attn.yield %next
-    }
-
-    // becomes
-
-    %last = attn.scan "S" (%t) .. {
-      %z = attn.compute .. {attn.kept_columns = 0, attn.phase = 0}
-      %r = attn.compute .. {attn.kept_columns = 2, attn.phase = 0}
-      %next = attn.compute .. {attn.phase = 1}
-      attn.yield %next
-    } {attn.stays}
     ```
   }];
 }

@@ -13,10 +13,10 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
+#include "passes/memory/Copies.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Scatters.h"
-#include "targets/nvidia/AttentionCopies.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -48,8 +48,8 @@ private:
   ArrayLocationAttr carryOf(Operation *loop, unsigned number);
   void placeProduct(ComputeOp op);
   ArrayLocationAttr copyOf(ComputeOp op, const CopiedSide &side);
-  void placeAttention(KernelOp kernel);
-  ArrayLocationAttr copyOf(const CopiedRows &rows);
+  void placeCopies(KernelOp kernel);
+  ArrayLocationAttr copyOf(const CopiedSide &side);
   void setList(Operation *op, StringRef name, ArrayRef<Attribute> list) {
     op->setAttr(name, ArrayAttr::get(context, list));
   }
@@ -61,8 +61,8 @@ private:
   using PackedKey = std::tuple<const void *, int64_t, int64_t, int64_t, int64_t,
                                int64_t, int64_t>;
   std::map<PackedKey, ArrayLocationAttr> packed;
-  /// The copies that attention reads.
-  std::vector<std::pair<CopiedRows, ArrayLocationAttr>> copiedRows;
+  /// The copies that kernels in strips read.
+  std::vector<std::pair<CopiedSide, ArrayLocationAttr>> copiedSides;
   /// Body values that are written directly into a loop's stacked rows.
   llvm::DenseMap<Value, OpResult> rowsOf;
   /// Next values of carries that overwrite them.
@@ -289,25 +289,20 @@ void Placer::placeProduct(ComputeOp op) {
   op->setAttr(packedName, location);
 }
 
-/// The copy of rows; kernels that read them in the same way share it.
-ArrayLocationAttr Placer::copyOf(const CopiedRows &rows) {
-  for (const auto &[known, location] : copiedRows)
-    if (known == rows)
+/// The copy of rows; kernels in strips that read them in the same way share it.
+ArrayLocationAttr Placer::copyOf(const CopiedSide &side) {
+  for (const auto &[known, location] : copiedSides)
+    if (known == side)
       return location;
-  copiedRows.push_back({rows, next(LocationKind::packed)});
-  return copiedRows.back().second;
+  copiedSides.push_back({side, next(LocationKind::packed)});
+  return copiedSides.back().second;
 }
 
-void Placer::placeAttention(KernelOp kernel) {
-  if (!readsCopies(kernel))
-    return;
-  Attention attention = *attentionIn(kernel);
-  for (ComputeOp op : kernel.getMembers()) {
-    if (!attention.sideOf.contains(op))
-      continue;
-    if (!attention.isRead(op))
-      op->setAttr(packedLeftName, copyOf(*fovea::attn::rowsOf(op)));
-    op->setAttr(packedName, copyOf(*keysOf(attention, op)));
+void Placer::placeCopies(KernelOp kernel) {
+  for (const auto &[op, sides] : decideStrips(kernel).copies) {
+    if (sides.left)
+      op->setAttr(packedLeftName, copyOf(*sides.left));
+    op->setAttr(packedName, copyOf(sides.right));
   }
 }
 
@@ -340,7 +335,7 @@ LogicalResult Placer::placeBlock(Block &block) {
     if (kernel && kernel != before) {
       if (failed(placeInRooms(kernel)))
         return failure();
-      placeAttention(kernel);
+      placeCopies(kernel);
     }
     before = kernel;
     if (isa<ScanOp, SearchOp>(op)) {

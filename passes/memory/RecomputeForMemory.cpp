@@ -48,7 +48,7 @@ static constexpr int mostRounds = 40;
 static int64_t plannedBytes(ProgramOp program, Type real,
                             const runtime::BatchSize &size) {
   OwningOpRef<ProgramOp> copy = cast<ProgramOp>(program->clone());
-  (*copy)->setAttr("attn.machine", MachineAttr::of(program));
+  TargetAttr::of(program).setTo(*copy);
   if (failed(runPasses(*copy, [](OpPassManager &manager) {
         formKernels(manager);
         placeArrays(manager);

@@ -9,8 +9,8 @@
 #include "passes/memory/Rooms.h"
 #include "passes/analysis/Product.h"
 #include "passes/kernels/Members.h"
+#include "passes/memory/Copies.h"
 #include "passes/memory/Locations.h"
-#include "targets/nvidia/AttentionCopies.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -48,12 +48,9 @@ namespace {
 class Strips {
 public:
   Strips(KernelOp kernel)
-      : kernel(kernel), machine(MachineAttr::of(kernel)),
-        members(llvm::to_vector(kernel.getMembers())) {
-    if (kernel.getKeys())
-      attention = attentionIn(kernel);
-    hasPairsAlone = readsCopies(kernel);
-  }
+      : kernel(kernel), target(TargetAttr::of(kernel)),
+        members(llvm::to_vector(kernel.getMembers())),
+        decisions(decideStrips(kernel)) {}
 
   void place();
 
@@ -64,17 +61,17 @@ private:
   };
   size_t lastReadOf(Value array, size_t from) const;
   size_t roomFor(ComputeOp member, size_t number);
-  bool isInRegisters(ComputeOp member) const;
+  bool isInRegisters(ComputeOp member) const {
+    return llvm::is_contained(decisions.inRegisters, member);
+  }
   size_t roomOfNothing();
   void placePacked();
   void placeStrips();
 
   KernelOp kernel;
-  MachineAttr machine;
+  TargetAttr target;
   SmallVector<ComputeOp> members;
-  std::optional<Attention> attention;
-  /// Whether tiles of copies take all on-chip memory.
-  bool hasPairsAlone = false;
+  StripDecisions decisions;
   SmallVector<Room> rooms;
   size_t firstStrip = 0;
   SmallVector<size_t> freeFrom; // by room of a strip: the first free member
@@ -117,23 +114,15 @@ void Strips::placePacked() {
     if (!product || !packsProducts(member))
       continue;
     ArrayAttr extents = member.getExtents();
-    Room room = {1, {{extents[product->n], machine.getTileColumns()}}};
+    Room room = {1, {{extents[product->n], target.getTileColumns()}}};
     if (sumsRows(member))
-      room.count = machine.getStripRows();
+      room.count = target.getStripRows();
     else
       room.extents.push_back({extents[product->k]});
     setLocation(member, packedName, rooms.size());
     rooms.push_back(room);
   }
   firstStrip = rooms.size();
-}
-
-/// Returns whether a member computes pairs for some keys at a time.
-bool Strips::isInRegisters(ComputeOp member) const {
-  if (!attention)
-    return false;
-  return member == attention->weights ||
-         llvm::is_contained(attention->pairs, member);
 }
 
 size_t Strips::roomOfNothing() {
@@ -164,13 +153,15 @@ size_t Strips::roomFor(ComputeOp member, size_t number) {
     freeFrom.push_back(0);
     // The row pitch: whole vectors, and not a power of two, which would map the
     // rows to few cache sets.
-    rooms.push_back({machine.getStripRows(), {{width, 16, 16}}});
+    rooms.push_back({target.getStripRows(), {{width, 16, 16}}});
   }
   freeFrom[at] = lastReadOf(member.getResult(), number) + 1;
   return firstStrip + at;
 }
 
 void Strips::placeStrips() {
+  // Tiles of copies take all memory on the chip.
+  bool hasPairsAlone = decisions.copyRows != 0;
   for (auto [number, member] : llvm::enumerate(members)) {
     if (!isStrip(kernel, member) || (hasPairsAlone && !isInRegisters(member)))
       continue;
@@ -222,7 +213,7 @@ static bool isInColumns(KernelOp kernel) {
 static void placeColumns(KernelOp kernel) {
   MLIRContext *context = kernel.getContext();
   Builder builder(context);
-  int64_t rows = MachineAttr::of(kernel).getColumnRows();
+  int64_t rows = TargetAttr::of(kernel).getColumnRows();
   SmallVector<Attribute> rooms;
   for (ComputeOp op : kernel.getMembers()) {
     if (!productOf(op))
@@ -242,12 +233,9 @@ static void placeColumns(KernelOp kernel) {
 }
 
 LogicalResult fovea::attn::placeInRooms(KernelOp kernel) {
-  if (std::optional<int64_t> keys = kernel.getKeys();
-      keys && (*keys != keysOfTile || !attentionIn(kernel)))
-    return kernel.emitOpError()
-           << "takes " << *keys << " keys at a time but is not an attention of "
-           << keysOfTile << " at a time";
   if (kernel.getSchedule() == Schedule::strips) {
+    if (failed(TargetAttr::of(kernel).verifyStrips(kernel)))
+      return failure();
     Strips(kernel).place();
     return success();
   }

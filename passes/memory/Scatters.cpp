@@ -10,7 +10,8 @@ using namespace fovea::attn;
 
 bool fovea::attn::listsTerms(ComputeOp op) {
   auto program = dyn_cast<ProgramOp>(op->getParentOp());
-  if (!program || packsProducts(op) || batchOf(op) != BatchKind::sum ||
+  if (!program || !TargetAttr::of(op).listsTerms() ||
+      batchOf(op) != BatchKind::sum ||
       op.getNumIndices() != op.getNumParallel() + 1)
     return false;
   std::optional<Equality> scattered = scatteredBy(op);

@@ -1,7 +1,8 @@
 //===- Scatters.h - which terms of a sum belong to a row ------------------===//
 //
-// `sum[t where token[t] == w](d[t])` adds each term to the row that it finds. A
-// GPU does the rows apart, by a list that says which terms each of them has.
+// `sum[t where token[t] == w](d[t])` adds each term to the row that it finds.
+// Some targets compute the rows independently, with a list of the terms of
+// each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +14,7 @@
 namespace fovea::attn {
 
 /// Returns whether the terms of `op` get such a list: for a sum over one index
-/// of all examples, outside of loops, on a machine that has threads for the
-/// rows.
+/// of all examples, outside of loops, if the target asks for it.
 bool listsTerms(ComputeOp op);
 
 /// The fields of a list entry about a term, as i64. Entries are in the order of

@@ -7,7 +7,6 @@
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Scatters.h"
-#include "targets/nvidia/AttentionCopies.h"
 
 #include <limits>
 
@@ -33,7 +32,7 @@ int64_t fovea::attn::numbersIn(ArrayType type) {
 }
 
 StorageMap::StorageMap(ProgramOp op, Type real)
-    : real(real), machine(MachineAttr::of(op)) {
+    : real(real), target(TargetAttr::of(op)) {
   program.entry = op.getSymName().str();
   program.layouts.emplace_back(); // 0: without lengths
   addLengths(op);
@@ -177,9 +176,9 @@ void StorageMap::addRooms(KernelOp kernel, int position) {
   Program::Array &array = program.arrays.back();
   array.count = 0;
   array.partSlot = newSlot();
-  if (machine.getSharedBytes() != 0) {
-    array.onChip = machine.getSharedBytes();
-    array.parts = blocksWithRooms;
+  if (target.getSharedBytes() != 0) {
+    array.onChip = target.getSharedBytes();
+    array.parts = target.getWorkspaces();
   }
   threadMemory[kernel] = {memory.slot, array.partSlot};
   auto add = [&](Term::Kind kind, int64_t value = 0) {
@@ -320,7 +319,7 @@ void StorageMap::addCopy(ComputeOp op, ArrayLocationAttr location,
                          const CopiedSide &side, int position) {
   if (usesKnown(location, position))
     return;
-  CopySize size = sizeOfCopy(side, machine);
+  CopySize size = sizeOfCopy(side, target);
   SmallVector<Attribute> extents = size.lengths;
   extents.push_back(Builder(op.getContext()).getI64IntegerAttr(size.count));
   memories[location.getNumber()] = allocate(
@@ -342,9 +341,10 @@ void StorageMap::addProduct(ComputeOp op, int position) {
                  /*perExample=*/true, op, position);
   KernelOp kernel = kernelAround(op);
   if (!product && packed && packed.isMemory()) {
+    StripDecisions::Sides sides = decideStrips(kernel).copies.lookup(op);
     if (ArrayLocationAttr left = packedLeftLocationOf(op))
-      addCopy(op, left, sideOf(*rowsOf(op)), position);
-    addCopy(op, packed, sideOf(*keysOf(*attentionIn(kernel), op)), position);
+      addCopy(op, left, *sides.left, position);
+    addCopy(op, packed, sides.right, position);
     return;
   }
   if (!product || !packed)
@@ -365,7 +365,7 @@ void StorageMap::addProduct(ComputeOp op, int position) {
   // of the right side.
   Builder builder(op.getContext());
   bool isRows = product->isByRows();
-  int64_t columns = llvm::alignTo(product->columns(), machine.getTileColumns());
+  int64_t columns = llvm::alignTo(product->columns(), target.getTileColumns());
   auto type = cast<ArrayType>(product->right.getArray().getType());
   SmallVector<Attribute> extents = {
       builder.getI64IntegerAttr(isRows ? product->count * columns : columns)};

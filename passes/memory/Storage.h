@@ -53,10 +53,6 @@ struct Storage {
   int64_t parts = 0;
 };
 
-/// If a machine has on-chip memory: the number of blocks with workspace in
-/// global memory, for a workspace that is too large for the chip.
-constexpr int64_t blocksWithRooms = 128;
-
 /// The size of the workspace of a thread, or of a block of threads.
 struct ThreadMemory {
   int slot = 0, partSlot = 0;
@@ -84,7 +80,7 @@ public:
   /// form.
   int64_t packedPartsOf(ComputeOp op) const;
   /// The adjacent columns of one part.
-  unsigned packedLanes() const { return machine.getLanes(); }
+  unsigned packedLanes() const { return target.getLanes(); }
   /// Returns whether an array persists from run to run.
   bool isKept(const Storage &array) const;
   /// The list of a product outside workspaces, in elements of the array that
@@ -143,7 +139,7 @@ private:
   int newSlot() { return program.numSlots++; }
 
   mlir::Type real;
-  MachineAttr machine;
+  TargetAttr target;
   runtime::Program program;
   std::map<mlir::Operation *, std::unique_ptr<Loop>> loops;
   llvm::DenseMap<mlir::Value, Storage> storage;

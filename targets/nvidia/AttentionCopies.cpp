@@ -51,13 +51,11 @@ CopiedSide fovea::attn::sideOf(const CopiedRows &rows) {
   side.perPlace = rowsOfAttention;
   for (Attribute extent : rows.outer)
     side.perPlace *= cast<IntegerAttr>(extent).getInt();
-  side.lengths = {tilesOf(rows.count)};
+  side.lengths = {tilesAlong(rows.count, rowsOfAttention)};
+  Builder builder(rows.count.getContext());
+  side.view = builder.getArrayAttr({builder.getDenseI64ArrayAttr(rows.roles),
+                                    builder.getArrayAttr(rows.outer)});
   return side;
-}
-
-StringAttr fovea::attn::tilesOf(StringAttr length) {
-  return StringAttr::get(length.getContext(),
-                         length.getValue() + " / " + Twine(rowsOfAttention));
 }
 
 /// Returns whether a length is one number per example.
@@ -78,9 +76,9 @@ static bool isPlain(ProgramOp program, StringRef name) {
 }
 
 bool fovea::attn::readsCopies(KernelOp kernel) {
-  MachineAttr machine = MachineAttr::of(kernel);
+  NvidiaTargetAttr target = nvidiaTargetOf(kernel);
   auto program = dyn_cast<ProgramOp>(kernel->getParentOp());
-  if (machine.getCopyRows() == 0 || machine.getGroupColumns() == 0 ||
+  if (!target || target.getCopyRows() == 0 || target.getGroupColumns() == 0 ||
       !program || !kernel.getKeys())
     return false;
   std::optional<Attention> attention = attentionIn(kernel);

@@ -12,6 +12,7 @@
 #define FOVEA_TARGETS_NVIDIA_ATTENTIONCOPIES_H
 
 #include "passes/memory/Copies.h"
+#include "targets/nvidia/Target.h"
 #include "targets/nvidia/TileKeys.h"
 
 namespace fovea::attn {
@@ -29,8 +30,6 @@ struct CopiedRows {
   /// outer indices.
   llvm::SmallVector<int64_t> roles;
   llvm::SmallVector<mlir::Attribute> outer;
-
-  bool operator==(const CopiedRows &other) const = default;
 };
 
 /// The rows of a product other than pairs, and its keys; nothing if they cannot
@@ -42,9 +41,6 @@ CopiedSide sideOf(const CopiedRows &rows);
 /// Returns whether an attention reads copies of all its factors: if they are
 /// smaller than the originals, and fit on the chip.
 bool readsCopies(KernelOp kernel);
-
-/// The length that counts the tiles of rows of a length.
-mlir::StringAttr tilesOf(mlir::StringAttr length);
 
 } // namespace fovea::attn
 

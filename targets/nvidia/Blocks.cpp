@@ -5,25 +5,19 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-static constexpr StringLiteral threadsName = "attn.threads";
-
 std::optional<int64_t> fovea::attn::threadsOf(Operation *op) {
-  auto threads = op->getAttrOfType<IntegerAttr>(threadsName);
-  return threads ? std::optional(threads.getInt()) : std::nullopt;
+  auto block = op->getAttrOfType<NvidiaBlockAttr>(configName);
+  return block ? std::optional(block.getThreads()) : std::nullopt;
 }
 
 void fovea::attn::setThreads(Operation *op, int64_t threads) {
-  op->setAttr(threadsName,
-              Builder(op->getContext()).getI64IntegerAttr(threads));
+  op->setAttr(configName, NvidiaBlockAttr::get(op->getContext(), threads));
 }
 
-LogicalResult fovea::attn::verifyThreads(Operation *op, NamedAttribute named) {
-  if (named.getName() != threadsName)
-    return success();
-  if (named.getValue() !=
-      Builder(op->getContext()).getI64IntegerAttr(threadsOfWarp))
+LogicalResult NvidiaBlockAttr::verifyConfig(Operation *op) const {
+  if (getThreads() != threadsOfWarp)
     return op->emitOpError() << "block size must be " << threadsOfWarp
-                             << " (one warp), got " << named.getValue();
+                             << " (one warp), got " << getThreads();
   if (!isa<ComputeOp>(op) || op->hasAttr("attn.product"))
     return op->emitOpError() << "only an equation computed without tiles can "
                                 "have blocks of one warp";

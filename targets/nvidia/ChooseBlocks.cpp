@@ -7,18 +7,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Passes.h"
 #include "passes/batch/Batch.h"
 #include "passes/kernels/DivideWork.h"
-#include "passes/memory/Locations.h"
 #include "targets/nvidia/Blocks.h"
+#include "targets/nvidia/Passes.h"
+#include "targets/nvidia/Target.h"
 
 using namespace mlir;
 using namespace fovea::attn;
 
 namespace fovea::attn {
 #define GEN_PASS_DEF_CHOOSEBLOCKS
-#include "passes/Passes.h.inc"
+#include "targets/nvidia/Passes.h.inc"
 } // namespace fovea::attn
 
 namespace {
@@ -26,8 +26,7 @@ struct ChooseBlocks : fovea::attn::impl::ChooseBlocksBase<ChooseBlocks> {
   void runOnOperation() override {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
-    // A machine that packs products has the threads of a CPU.
-    if (packsProducts(getOperation()))
+    if (!nvidiaTargetOf(getOperation()))
       return;
     for (auto op : getOperation().getOps<ComputeOp>())
       if (hasUnits(*op) && batchOf(op) == BatchKind::sum)

@@ -9,11 +9,11 @@
 
 #include "targets/nvidia/ChooseTiles.h"
 #include "dialect/Precision.h"
-#include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
 #include "passes/memory/Copies.h"
-#include "passes/memory/Locations.h"
+#include "targets/nvidia/Passes.h"
+#include "targets/nvidia/Target.h"
 #include "targets/nvidia/Tiles.h"
 
 using namespace mlir;
@@ -21,7 +21,7 @@ using namespace fovea::attn;
 
 namespace fovea::attn {
 #define GEN_PASS_DEF_CHOOSETILES
-#include "passes/Passes.h.inc"
+#include "targets/nvidia/Passes.h.inc"
 } // namespace fovea::attn
 
 /// The side of a medium tile, and the assumed number of examples in a
@@ -49,19 +49,19 @@ static int64_t count(int64_t side, int64_t rows, int64_t columns) {
 /// For rounded factors. A wide tile reads less per operation, but there are
 /// half as many. With a row per word, only the columns decide whether there are
 /// enough.
-static Tiles roundedTilesFor(ComputeOp op, MachineAttr machine) {
+static Tiles roundedTilesFor(ComputeOp op, NvidiaTargetAttr target) {
   constexpr int64_t leastColumns = 2048;
   std::optional<RowsProduct> product = rowsProductOf(op);
   if (!product || op->getParentOfType<ScanOp>() ||
       product->columns() < largeSide)
     return Tiles::medium;
-  if (machine.getGroupColumns() == 0 || !readsCopies(op))
+  if (target.getGroupColumns() == 0 || !readsCopies(op))
     return Tiles::large;
   int64_t columns = product->columns();
   bool isWide = columns >= leastColumns;
   if (std::optional<int64_t> rows = rowsOf(op, *product))
-    isWide = llvm::divideCeil(*rows, machine.getCopyRows()) *
-                 llvm::divideCeil(columns, machine.getGroupColumns()) >=
+    isWide = llvm::divideCeil(*rows, target.getCopyRows()) *
+                 llvm::divideCeil(columns, target.getGroupColumns()) >=
              leastLargeTiles;
   return isWide ? Tiles::wide : Tiles::group;
 }
@@ -90,19 +90,16 @@ struct ChooseTiles : fovea::attn::impl::ChooseTilesBase<ChooseTiles> {
   void runOnOperation() override {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
-    // A machine that packs products uses the tiles of packed panels.
-    if (packsProducts(getOperation()))
+    NvidiaTargetAttr target = nvidiaTargetOf(getOperation());
+    if (!target)
       return;
-    MachineAttr machine = MachineAttr::of(getOperation());
     getOperation().walk([&](ComputeOp op) {
       // A kernel of several equations has its own tiles.
       if (!productOf(op) || op->getParentOfType<KernelOp>())
         return;
       Tiles tiles =
-          precisionOf(op) ? roundedTilesFor(op, machine) : tilesFor(op);
-      setTiles(op, tiles);
-      if (isByGroups(tiles))
-        setCluster(op, machine.getClusterBlocks());
+          precisionOf(op) ? roundedTilesFor(op, target) : tilesFor(op);
+      setTiles(op, tiles, isByGroups(tiles) ? target.getClusterBlocks() : 1);
     });
   }
 };

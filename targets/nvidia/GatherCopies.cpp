@@ -6,18 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Passes.h"
 #include "passes/batch/Batch.h"
 #include "passes/memory/Copies.h"
 #include "passes/memory/Locations.h"
 #include "targets/nvidia/KeepLoops.h"
+#include "targets/nvidia/Passes.h"
+#include "targets/nvidia/Target.h"
 
 using namespace mlir;
 using namespace fovea::attn;
 
 namespace fovea::attn {
 #define GEN_PASS_DEF_GATHERCOPIES
-#include "passes/Passes.h.inc"
+#include "targets/nvidia/Passes.h.inc"
 } // namespace fovea::attn
 
 /// The parameters of a launch contain the addresses of an array and of its
@@ -56,6 +57,8 @@ struct GatherCopies : fovea::attn::impl::GatherCopiesBase<GatherCopies> {
   void runOnOperation() override {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
+    if (!nvidiaTargetOf(getOperation()))
+      return;
     SmallVector<FirstReader> readers = firstReaders();
     if (llvm::count_if(readers, [](const FirstReader &reader) {
           return reader.copiesOnlyWeights;

@@ -9,13 +9,14 @@
 
 #include "targets/nvidia/KeepLoops.h"
 #include "dialect/Precision.h"
-#include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/kernels/DivideWork.h"
 #include "passes/kernels/Members.h"
 #include "passes/memory/Locations.h"
 #include "runtime/Program.h"
 #include "targets/nvidia/ChooseTiles.h"
+#include "targets/nvidia/Passes.h"
+#include "targets/nvidia/Target.h"
 #include "targets/nvidia/Tiles.h"
 #include "llvm/ADT/SmallSet.h"
 
@@ -25,17 +26,16 @@ using namespace fovea::attn;
 
 namespace fovea::attn {
 #define GEN_PASS_DEF_KEEPLOOPS
-#include "passes/Passes.h.inc"
+#include "targets/nvidia/Passes.h.inc"
 } // namespace fovea::attn
 
-static constexpr StringLiteral staysAttribute = "attn.stays",
-                               phaseAttribute = "attn.phase",
+static constexpr StringLiteral phaseAttribute = "attn.phase",
                                turnAttribute = "attn.turn",
                                listsAttribute = "attn.lists_ahead",
                                keptAttribute = "attn.kept_columns";
 
 bool fovea::attn::staysOnDevice(ScanOp loop) {
-  return loop->hasAttr(staysAttribute);
+  return loop->hasAttr(staysName);
 }
 
 bool fovea::attn::listsAhead(ScanOp loop) {
@@ -80,7 +80,7 @@ int64_t fovea::attn::keptBytesOf(ScanOp loop, int64_t bytesOfNumber) {
       terms += kept->strips * llvm::alignTo(kept->terms, termsOfPiece);
   int64_t ofPiece = termsOfPiece * smallColumns * bytesOfNumber;
   int64_t most =
-      MachineAttr::of(loop->getParentOfType<ProgramOp>()).getSharedBytes();
+      TargetAttr::of(loop->getParentOfType<ProgramOp>()).getSharedBytes();
   return std::min(terms / termsOfPiece, most / ofPiece) * ofPiece;
 }
 
@@ -309,7 +309,7 @@ LogicalResult fovea::attn::verifyKeptLoops(ProgramOp program) {
     if (!staysOnDevice(loop))
       return WalkResult::advance();
     SmallVector<OpOfStep> ops = opsOf(loop);
-    if (ops.empty() || MachineAttr::of(program).getSharedBytes() == 0)
+    if (ops.empty() || TargetAttr::of(program).getSharedBytes() == 0)
       return loop.emitOpError()
              << "stays on the device, but its step cannot be computed by "
                 "blocks that wait for each other";
@@ -341,16 +341,15 @@ struct KeepLoops : fovea::attn::impl::KeepLoopsBase<KeepLoops> {
       return;
     chooseTimes(ops);
     keepColumns(loop, ops);
-    loop->setAttr(staysAttribute, UnitAttr::get(&getContext()));
+    loop->setAttr(staysName, UnitAttr::get(&getContext()));
     if (canListAhead(ops))
       loop->setAttr(listsAttribute, UnitAttr::get(&getContext()));
   }
 
   void runOnOperation() override {
-    // On-chip memory implies blocks that share it, and a host that launches
-    // them.
-    MachineAttr machine = MachineAttr::of(getOperation());
-    if (!machine || machine.getSharedBytes() == 0)
+    // Blocks share memory on the chip, and a host launches them.
+    NvidiaTargetAttr target = nvidiaTargetOf(getOperation());
+    if (!target || target.getSharedBytes() == 0)
       return;
     getOperation().walk([&](ScanOp loop) { keep(loop); });
   }

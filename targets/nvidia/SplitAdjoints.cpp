@@ -13,10 +13,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/conditions/Conditions.h"
-#include "passes/Passes.h"
 #include "passes/analysis/Equations.h"
 #include "passes/batch/Batch.h"
 #include "targets/nvidia/AttentionAdjoints.h"
+#include "targets/nvidia/Passes.h"
+#include "targets/nvidia/Target.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -25,7 +26,7 @@ using namespace fovea::attn;
 
 namespace fovea::attn {
 #define GEN_PASS_DEF_SPLITADJOINTS
-#include "passes/Passes.h.inc"
+#include "targets/nvidia/Passes.h.inc"
 } // namespace fovea::attn
 
 /// Turns the softmax's score into a separate equation.
@@ -244,7 +245,8 @@ struct SplitAdjoints : fovea::attn::impl::SplitAdjointsBase<SplitAdjoints> {
   void runOnOperation() override {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
-    if (MachineAttr::of(getOperation()).getSharedBytes() == 0)
+    NvidiaTargetAttr target = nvidiaTargetOf(getOperation());
+    if (!target || target.getSharedBytes() == 0)
       return;
     SmallVector<ComputeOp> softmaxes;
     for (ComputeOp op : getOperation().getOps<ComputeOp>())

@@ -11,16 +11,17 @@
 
 #include "targets/nvidia/TileKeys.h"
 #include "dialect/Precision.h"
-#include "passes/Passes.h"
 #include "passes/batch/Batch.h"
 #include "passes/kernels/Members.h"
+#include "targets/nvidia/Passes.h"
+#include "targets/nvidia/Target.h"
 
 using namespace mlir;
 using namespace fovea::attn;
 
 namespace fovea::attn {
 #define GEN_PASS_DEF_TILEKEYS
-#include "passes/Passes.h.inc"
+#include "targets/nvidia/Passes.h.inc"
 } // namespace fovea::attn
 
 /// The sums of a row in registers, and its queries.
@@ -259,7 +260,8 @@ struct TileKeys : fovea::attn::impl::TileKeysBase<TileKeys> {
   void runOnOperation() override {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
-    if (MachineAttr::of(getOperation()).getSharedBytes() == 0)
+    NvidiaTargetAttr target = nvidiaTargetOf(getOperation());
+    if (!target || target.getSharedBytes() == 0)
       return;
     for (auto kernel : getOperation().getOps<KernelOp>())
       if (attentionIn(kernel))

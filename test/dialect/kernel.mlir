@@ -1,7 +1,7 @@
 // RUN: fovea-opt %s | FileCheck %s
 
-// CHECK: module attributes {attn.machine = #attn.machine<"none", lanes = 4, tile_rows = 2, tile_vectors = 1>}
-module attributes {attn.machine = #attn.machine<"none", lanes = 4, tile_rows = 2, tile_vectors = 1>} {
+// CHECK: module attributes {attn.target = #cpu.target<"none", lanes = 4, tile_rows = 2, tile_vectors = 1>}
+module attributes {attn.target = #cpu.target<"none", lanes = 4, tile_rows = 2, tile_vectors = 1>} {
   // CHECK-LABEL: attn.program @kernels
   attn.program @kernels {
     attn.length "T"

@@ -1,17 +1,18 @@
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file
 
-// What `attn.tile` and `attn.cluster` may say, and of what.
+// The tiles that a product can have, and which ops can have tiles.
 
 attn.program @unknown {
   %x = attn.data "x" : !attn.array<[8], f64>
   %w = attn.param "w" : !attn.array<[8, 8], f64>
-  // expected-error @+1 {{unsupported tile "huge"; expected "small", "large", "any", "group" or "wide"}}
   %y = attn.compute (%n: 8) sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     %1 = attn.read %w[%n, %k] : !attn.array<[8, 8], f64>
     %2 = arith.mulf %0, %1 : f64
     attn.yield %2 : f64
-  } {attn.product = #attn.product<weights, left = 0, columns(0), terms(1)>, attn.tile = "huge"} : !attn.array<[8], f64>
+  // expected-error @+2 {{expected ::fovea::attn::Tiles to be one of: small, medium, large, any, group, wide}}
+  // expected-error @+1 {{failed to parse Nvidia_Tiles parameter 'kind'}}
+  } {attn.config = #nvidia.tiles<huge>} : !attn.array<[8], f64>
 }
 
 // -----
@@ -22,7 +23,7 @@ attn.program @sum {
   %y = attn.compute () sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     attn.yield %0 : f64
-  } {attn.tile = "small"} : !attn.array<[], f64>
+  } {attn.config = #nvidia.tiles<small>} : !attn.array<[], f64>
 }
 
 // -----
@@ -30,13 +31,13 @@ attn.program @sum {
 attn.program @three {
   %x = attn.data "x" : !attn.array<[8], f64>
   %w = attn.param "w" : !attn.array<[8, 8], f64>
-  // expected-error @+1 {{cluster size must be 2, got 3 : i64}}
+  // expected-error @+1 {{cluster size must be 2, got 3}}
   %y = attn.compute (%n: 8) sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     %1 = attn.read %w[%n, %k] : !attn.array<[8, 8], f64>
     %2 = arith.mulf %0, %1 : f64
     attn.yield %2 : f64
-  } {attn.cluster = 3, attn.product = #attn.product<weights, left = 0, columns(0), terms(1)>, attn.tile = "wide"} : !attn.array<[8], f64>
+  } {attn.config = #nvidia.tiles<wide, cluster = 3>, attn.product = #attn.product<weights, left = 0, columns(0), terms(1)>} : !attn.array<[8], f64>
 }
 
 // -----
@@ -44,11 +45,11 @@ attn.program @three {
 attn.program @alone {
   %x = attn.data "x" : !attn.array<[8], f64>
   %w = attn.param "w" : !attn.array<[8, 8], f64>
-  // expected-error @+1 {{a cluster needs the tile "group" or "wide"}}
+  // expected-error @+1 {{a cluster needs the tiles 'group' or 'wide'}}
   %y = attn.compute (%n: 8) sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     %1 = attn.read %w[%n, %k] : !attn.array<[8, 8], f64>
     %2 = arith.mulf %0, %1 : f64
     attn.yield %2 : f64
-  } {attn.cluster = 2, attn.product = #attn.product<weights, left = 0, columns(0), terms(1)>, attn.tile = "large"} : !attn.array<[8], f64>
+  } {attn.config = #nvidia.tiles<large, cluster = 2>, attn.product = #attn.product<weights, left = 0, columns(0), terms(1)>} : !attn.array<[8], f64>
 }

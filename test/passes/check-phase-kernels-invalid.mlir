@@ -79,7 +79,7 @@ attn.program @given {
 
 // Columns of another machine.
 
-module attributes {attn.machine = #attn.machine<"none", lanes = 12, tile_rows = 2, tile_vectors = 1>} {
+module attributes {attn.target = #cpu.target<"none", lanes = 12, tile_rows = 2, tile_vectors = 1>} {
 attn.program @columns {
   %x = attn.data "x" {attn.batch = "each"} : !attn.array<[16], f64>
   %h = attn.kernel columns {
@@ -96,7 +96,7 @@ attn.program @columns {
 
 // -----
 
-module attributes {attn.machine = #attn.machine<"none", lanes = 12, tile_rows = 2, tile_vectors = 1>} {
+module attributes {attn.target = #cpu.target<"none", lanes = 12, tile_rows = 2, tile_vectors = 1>} {
 attn.program @no_columns {
   %x = attn.data "x" {attn.batch = "each"} : !attn.array<[], f64>
   %h = attn.kernel columns {

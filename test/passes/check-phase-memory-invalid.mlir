@@ -132,7 +132,7 @@ attn.program @not_packed {
 
 // A machine that reads copies in bf16 has room for both.
 
-module attributes {attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+module attributes {attn.target = #nvidia.target<"chip", copy_rows = 128>} {
 attn.program @not_copied {
   attn.length "S"
   %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<["S", 64], f64>

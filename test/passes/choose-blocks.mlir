@@ -5,12 +5,12 @@
 // weights, which has tiles, and a sum in a loop have the blocks of the GPU.
 
 // CHECK-LABEL: attn.program @gradient
-attn.program @gradient attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
+attn.program @gradient attributes {attn.target = #nvidia.target<"sm_80", shared_bytes = 64512>} {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 64], f64>
   %w = attn.param "w" : !attn.array<[64], f64>
   // CHECK:     attn.compute "y"
-  // CHECK-NOT: attn.threads
+  // CHECK-NOT: attn.config
   // CHECK:     attn.compute "db"
   %y = attn.compute "y" (%t: "S", %k: 64) {
     %0 = attn.read %x[%t, %k] : !attn.array<["S", 64], f64>
@@ -18,13 +18,13 @@ attn.program @gradient attributes {attn.machine = #attn.machine<"sm_80", lanes =
     %2 = arith.mulf %0, %1 : f64
     attn.yield %2 : f64
   } : !attn.array<["S", 64], f64>
-  // CHECK:     attn.batch = "sum", attn.threads = 32 : i64
+  // CHECK:     attn.batch = "sum", attn.config = #nvidia.block<32>
   %db = attn.compute "db" (%k: 64) sum (%t: "S") {
     %0 = attn.read %y[%t, %k] : !attn.array<["S", 64], f64>
     attn.yield %0 : f64
   } : !attn.array<[64], f64>
   // CHECK:     attn.compute "dw"
-  // CHECK-NOT: attn.threads
+  // CHECK-NOT: attn.config
   // CHECK:     attn.output
   %dw = attn.compute "dw" (%k: 64, %n: 64) sum (%t: "S") {
     %0 = attn.read %y[%t, %k] : !attn.array<["S", 64], f64>
@@ -42,8 +42,8 @@ attn.program @gradient attributes {attn.machine = #attn.machine<"sm_80", lanes =
 // A CPU has no blocks.
 
 // CHECK-LABEL: attn.program @packed
-// CHECK-NOT:   attn.threads
-attn.program @packed attributes {attn.machine = #attn.machine<"x86-64-v3", lanes = 8, tile_rows = 6, tile_vectors = 2>} {
+// CHECK-NOT:   attn.config
+attn.program @packed attributes {attn.target = #cpu.target<"x86-64-v3", lanes = 8, tile_rows = 6, tile_vectors = 2>} {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 64], f64>
   %db = attn.compute "db" (%k: 64) sum (%t: "S") {

@@ -5,14 +5,14 @@
 // gradient of 300 rows has none that are. Blocks share what they fetch by twos.
 
 // CHECK-LABEL: attn.program @groups
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128, group_columns = 256, cluster_blocks = 2>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", copy_rows = 128, group_columns = 256, cluster_blocks = 2>} {
 attn.program @groups {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 300], f64>
   %w = attn.param "w" : !attn.array<[2048, 300], f64>
   %v = attn.param "v" : !attn.array<[2047, 300], f64>
   // CHECK: attn.compute "y"
-  // CHECK: attn.cluster = 2 : i64, {{.*}}attn.tile = "wide"
+  // CHECK: attn.config = #nvidia.tiles<wide, cluster = 2>
   %y = attn.compute "y" (%i: "S", %n: 2048) sum (%k: 300) {
     %0 = attn.read %x[%i, %k] : !attn.array<["S", 300], f64>
     %1 = attn.read %w[%n, %k] : !attn.array<[2048, 300], f64>
@@ -20,7 +20,7 @@ attn.program @groups {
     attn.yield %2 : f64
   } : !attn.array<["S", 2048], f64>
   // CHECK: attn.compute "z"
-  // CHECK: attn.cluster = 2 : i64, {{.*}}attn.tile = "group"
+  // CHECK: attn.config = #nvidia.tiles<group, cluster = 2>
   %z = attn.compute "z" (%i: "S", %n: 2047) sum (%k: 300) {
     %0 = attn.read %x[%i, %k] : !attn.array<["S", 300], f64>
     %1 = attn.read %v[%n, %k] : !attn.array<[2047, 300], f64>
@@ -28,7 +28,7 @@ attn.program @groups {
     attn.yield %2 : f64
   } : !attn.array<["S", 2047], f64>
   // CHECK: attn.compute "dx"
-  // CHECK: attn.cluster = 2 : i64, {{.*}}attn.product = #attn.product<examples, {{.*}}attn.tile = "group"
+  // CHECK: attn.config = #nvidia.tiles<group, cluster = 2>, {{.*}}attn.product = #attn.product<examples
   %dx = attn.compute "dx" (%k: 300, %n: 2048) sum (%i: "S") {
     %0 = attn.read %x[%i, %k] : !attn.array<["S", 300], f64>
     %1 = attn.read %y[%i, %n] : !attn.array<["S", 2048], f64>
@@ -48,7 +48,7 @@ attn.program @groups {
 // of 64 x 64.
 
 // CHECK-LABEL: attn.program @warps
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128, group_columns = 256, cluster_blocks = 2>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", copy_rows = 128, group_columns = 256, cluster_blocks = 2>} {
 attn.program @warps {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 256], f64>
@@ -57,8 +57,7 @@ attn.program @warps {
   %u = attn.param "u" : !attn.array<[64, 256], f64>
   %r = attn.param "r" : !attn.array<[256, 256], f64>
   // CHECK:      attn.compute "few"
-  // CHECK-NOT:  attn.cluster
-  // CHECK:      attn.tile = "large"
+  // CHECK:      attn.config = #nvidia.tiles<large>
   %few = attn.compute "few" (%i: "S", %n: 128) sum (%k: 256) {
     %0 = attn.read %x[%i, %k] : !attn.array<["S", 256], f64>
     %1 = attn.read %w[%n, %k] : !attn.array<[128, 256], f64>
@@ -66,8 +65,7 @@ attn.program @warps {
     attn.yield %2 : f64
   } : !attn.array<["S", 128], f64>
   // CHECK:      attn.compute "window"
-  // CHECK-NOT:  attn.cluster
-  // CHECK:      run({{[0-9]}})>, attn.tile = "large"
+  // CHECK:      attn.config = #nvidia.tiles<large>, {{.*}}run({{[0-9]}})>
   %window = attn.compute "window" (%i: "S", %n: 2048) sum (%j: 3, %k: 256) {
     %0 = arith.addi %i, %j : index
     %zero = arith.constant 0.0 : f64
@@ -77,7 +75,7 @@ attn.program @warps {
     attn.yield %3 : f64
   } : !attn.array<["S", 2048], f64>
   // CHECK:      attn.compute "narrow"
-  // CHECK-NOT:  attn.tile
+  // CHECK-NOT:  attn.config
   // CHECK:      attn.compute "zero"
   %narrow = attn.compute "narrow" (%i: "S", %n: 64) sum (%k: 256) {
     %0 = attn.read %x[%i, %k] : !attn.array<["S", 256], f64>
@@ -90,7 +88,7 @@ attn.program @warps {
     attn.yield %0 : f64
   } : !attn.array<[256], f64>
   // CHECK:      attn.scan
-  // CHECK-NOT:  attn.tile
+  // CHECK-NOT:  attn.config
   // CHECK:      attn.output
   %last = attn.scan "S" (%t) carries (%before = %zero : !attn.array<[256], f64>) axes [] {
     %h = attn.compute "h" (%n: 256) sum (%k: 256) {
@@ -113,13 +111,12 @@ attn.program @warps {
 // A machine without such groups, and factors that are not rounded.
 
 // CHECK-LABEL: attn.program @no_groups
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", copy_rows = 128>} {
 attn.program @no_groups {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 256], f64>
   %w = attn.param "w" : !attn.array<[2048, 256], f64>
-  // CHECK-NOT: attn.cluster
-  // CHECK:     attn.tile = "large"
+  // CHECK:     attn.config = #nvidia.tiles<large>
   %y = attn.compute "y" (%i: "S", %n: 2048) sum (%k: 256) {
     %0 = attn.read %x[%i, %k] : !attn.array<["S", 256], f64>
     %1 = attn.read %w[%n, %k] : !attn.array<[2048, 256], f64>
@@ -133,13 +130,12 @@ attn.program @no_groups {
 // -----
 
 // CHECK-LABEL: attn.program @exact
-module attributes {attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128, group_columns = 256, cluster_blocks = 2>} {
+module attributes {attn.target = #nvidia.target<"chip", copy_rows = 128, group_columns = 256, cluster_blocks = 2>} {
 attn.program @exact {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 256], f64>
   %w = attn.param "w" : !attn.array<[2048, 256], f64>
-  // CHECK-NOT: attn.cluster
-  // CHECK:     attn.tile = "any"
+  // CHECK:     attn.config = #nvidia.tiles<any>
   %y = attn.compute "y" (%i: "S", %n: 2048) sum (%k: 256) {
     %0 = attn.read %x[%i, %k] : !attn.array<["S", 256], f64>
     %1 = attn.read %w[%n, %k] : !attn.array<[2048, 256], f64>

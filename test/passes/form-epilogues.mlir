@@ -4,7 +4,7 @@
 // read through a view: one kernel, which gives the state alone.
 
 // CHECK-LABEL: attn.program @gates
-module attributes {attn.machine = #attn.machine<"none", lanes = 16, tile_rows = 2, tile_vectors = 1>} {
+module attributes {attn.target = #cpu.target<"none", lanes = 16, tile_rows = 2, tile_vectors = 1>} {
 attn.program @gates {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 2, 32], f64>
@@ -56,7 +56,7 @@ attn.program @gates {
 
 // CHECK-LABEL: attn.program @apart
 // CHECK-NOT: attn.kernel
-module attributes {attn.machine = #attn.machine<"none", lanes = 64, tile_rows = 2, tile_vectors = 1>} {
+module attributes {attn.target = #cpu.target<"none", lanes = 64, tile_rows = 2, tile_vectors = 1>} {
 attn.program @apart {
   %x = attn.data "x" : !attn.array<[32], f64>
   %w = attn.param "w" : !attn.array<[32, 32], f64>
@@ -84,7 +84,7 @@ attn.program @apart {
 
 // CHECK-LABEL: attn.program @shown
 // CHECK-NOT: attn.kernel
-module attributes {attn.machine = #attn.machine<"none", lanes = 16, tile_rows = 2, tile_vectors = 1>} {
+module attributes {attn.target = #cpu.target<"none", lanes = 16, tile_rows = 2, tile_vectors = 1>} {
 attn.program @shown {
   %x = attn.data "x" : !attn.array<[32], f64>
   %w = attn.param "w" : !attn.array<[32, 32], f64>

@@ -233,7 +233,7 @@ attn.program @shown {
 // product of `y` stands between, whose rows are those of all examples.
 
 // CHECK-LABEL: attn.program @on_chip
-module attributes {attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @on_chip {
   attn.length "T"
   attn.length "S"
@@ -300,7 +300,7 @@ attn.program @on_chip {
 // vocabulary, of which a row is too long for a chip.
 
 // CHECK-LABEL: attn.program @shown
-module attributes {attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @shown {
   attn.length "T"
   attn.length "S"
@@ -360,7 +360,7 @@ attn.program @shown {
 // -----
 
 // CHECK-LABEL: attn.program @additive_on_chip
-module attributes {attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @additive_on_chip {
   attn.length "T"
   attn.length "S"

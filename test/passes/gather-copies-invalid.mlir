@@ -2,7 +2,7 @@
 
 // What `attn.gathered_copies` may name: copies of weights that nobody has read.
 
-module attributes {attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+module attributes {attn.target = #nvidia.target<"chip", copy_rows = 128>} {
 attn.program @rows {
   attn.length "S" {attn.batch = "each"}
   %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<["S", 256], f64>
@@ -28,7 +28,7 @@ attn.program @rows {
 
 // -----
 
-module attributes {attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+module attributes {attn.target = #nvidia.target<"chip", copy_rows = 128>} {
 attn.program @late {
   attn.length "S" {attn.batch = "each"}
   %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<["S", 256], f64>

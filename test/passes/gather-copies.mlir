@@ -6,7 +6,7 @@
 // data, and those of `t`, which are no parameter, are copied where they are read.
 
 // CHECK-LABEL: attn.program @layers
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", copy_rows = 128>} {
 attn.program @layers {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 256], f64>
@@ -72,7 +72,7 @@ attn.program @layers {
 
 // CHECK-LABEL: attn.program @rows
 // CHECK-NOT:   attn.gathered_copies
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", copy_rows = 128>} {
 attn.program @rows {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 256], f64>

@@ -6,7 +6,7 @@
 // two strips of 32 columns each.
 
 // CHECK-LABEL: attn.program @step
-attn.program @step attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
+attn.program @step attributes {attn.target = #nvidia.target<"sm_80", shared_bytes = 64512>} {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 64], f64>
   %u = attn.param "u" : !attn.array<[64, 64], f64>
@@ -62,7 +62,7 @@ attn.program @step attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, 
 // A loop with a loop in it is a loop of launches; the inner one is not.
 
 // CHECK-LABEL: attn.program @nested
-attn.program @nested attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
+attn.program @nested attributes {attn.target = #nvidia.target<"sm_80", shared_bytes = 64512>} {
   attn.length "S"
   attn.length "T"
   %x = attn.data "x" : !attn.array<["S", 4], f64>
@@ -97,7 +97,7 @@ attn.program @nested attributes {attn.machine = #attn.machine<"sm_80", lanes = 1
 // phase of the step before, where no product reads a list.
 
 // CHECK-LABEL: attn.program @lists
-attn.program @lists attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
+attn.program @lists attributes {attn.target = #nvidia.target<"sm_80", shared_bytes = 64512>} {
   attn.length "S"
   %u = attn.param "u" : !attn.array<[64, 64], f64>
   %zero = attn.data "zero" : !attn.array<[64], f64>
@@ -128,7 +128,7 @@ attn.program @lists attributes {attn.machine = #attn.machine<"sm_80", lanes = 1,
 // -----
 
 // CHECK-LABEL: attn.program @read_last
-attn.program @read_last attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
+attn.program @read_last attributes {attn.target = #nvidia.target<"sm_80", shared_bytes = 64512>} {
   attn.length "S"
   %u = attn.param "u" : !attn.array<[64, 64], f64>
   %zero = attn.data "zero" : !attn.array<[64], f64>
@@ -160,7 +160,7 @@ attn.program @read_last attributes {attn.machine = #attn.machine<"sm_80", lanes 
 // Weights that a step computes are other ones in each.
 
 // CHECK-LABEL: attn.program @written
-attn.program @written attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
+attn.program @written attributes {attn.target = #nvidia.target<"sm_80", shared_bytes = 64512>} {
   attn.length "S"
   %u = attn.param "u" : !attn.array<[64, 64], f64>
   %zero = attn.data "zero" : !attn.array<[64], f64>
@@ -193,7 +193,7 @@ attn.program @written attributes {attn.machine = #attn.machine<"sm_80", lanes = 
 // launches.
 
 // CHECK-LABEL: attn.program @rounded
-attn.program @rounded attributes {attn.precision = bf16, attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
+attn.program @rounded attributes {attn.precision = bf16, attn.target = #nvidia.target<"sm_80", shared_bytes = 64512>} {
   attn.length "S"
   %u = attn.param "u" : !attn.array<[64, 64], f64>
   %zero = attn.data "zero" : !attn.array<[64], f64>
@@ -214,7 +214,7 @@ attn.program @rounded attributes {attn.precision = bf16, attn.machine = #attn.ma
 // -----
 
 // CHECK-LABEL: attn.program @many_columns
-attn.program @many_columns attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
+attn.program @many_columns attributes {attn.target = #nvidia.target<"sm_80", shared_bytes = 64512>} {
   attn.length "S"
   %u = attn.param "u" : !attn.array<[4096, 4096], f64>
   %zero = attn.data "zero" : !attn.array<[4096], f64>
@@ -235,7 +235,7 @@ attn.program @many_columns attributes {attn.machine = #attn.machine<"sm_80", lan
 // -----
 
 // CHECK-LABEL: attn.program @short
-attn.program @short attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
+attn.program @short attributes {attn.target = #nvidia.target<"sm_80", shared_bytes = 64512>} {
   %zero = attn.data "zero" : !attn.array<[4], f64>
   // CHECK-NOT: attn.stays
   // CHECK: attn.output
@@ -253,7 +253,7 @@ attn.program @short attributes {attn.machine = #attn.machine<"sm_80", lanes = 1,
 // -----
 
 // CHECK-LABEL: attn.program @cpu
-attn.program @cpu attributes {attn.machine = #attn.machine<"x86-64-v3", lanes = 8, tile_rows = 6, tile_vectors = 2>} {
+attn.program @cpu attributes {attn.target = #cpu.target<"x86-64-v3", lanes = 8, tile_rows = 6, tile_vectors = 2>} {
   attn.length "S"
   %zero = attn.data "zero" : !attn.array<[4], f64>
   // CHECK-NOT: attn.stays

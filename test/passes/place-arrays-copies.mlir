@@ -5,7 +5,7 @@
 // they are, and each of the weights.
 
 // CHECK-LABEL: attn.program @layers
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", copy_rows = 128>} {
 attn.program @layers {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 256], f64>
@@ -60,7 +60,7 @@ attn.program @layers {
 // for each example, of which nobody knows whether there are many.
 
 // CHECK-LABEL: attn.program @small
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", copy_rows = 128>} {
 attn.program @small {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 256], f64>
@@ -95,7 +95,7 @@ attn.program @small {
 // each place is read by three of them.
 
 // CHECK-LABEL: attn.program @windows
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", copy_rows = 128>} {
 attn.program @windows {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 256], f64>
@@ -122,7 +122,7 @@ attn.program @windows {
 // not ask for it.
 
 // CHECK-LABEL: attn.program @loop
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", copy_rows = 128>} {
 attn.program @loop {
   attn.length "S"
   %zero = attn.param "zero" : !attn.array<[512, 256], f64>
@@ -146,7 +146,7 @@ attn.program @loop {
 // -----
 
 // CHECK-LABEL: attn.program @other
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip">} {
 attn.program @other {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 256], f64>
@@ -170,7 +170,7 @@ attn.program @other {
 // products read, whether terms are its columns or its rows.
 
 // CHECK-LABEL: attn.program @stored
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", copy_rows = 128>} {
 attn.program @stored {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 256], f64>
@@ -213,7 +213,7 @@ attn.program @stored {
 // product come by a list.
 
 // CHECK-LABEL: attn.program @members
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", copy_rows = 128>} {
 attn.program @members {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 256], f64>
@@ -268,7 +268,7 @@ attn.program @members {
 
 // CHECK-LABEL: attn.program @launched
 // CHECK-NOT:   attn.stored_copy
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, copy_rows = 128>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", copy_rows = 128>} {
 attn.program @launched {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 256], f64>

@@ -36,7 +36,7 @@ attn.program @recurrence {
 // their own, by rank. So have rows that stand at another axis.
 
 // CHECK-LABEL: attn.program @copied
-module attributes {attn.machine = #attn.machine<"none", lanes = 4, tile_rows = 2, tile_vectors = 1>} {
+module attributes {attn.target = #cpu.target<"none", lanes = 4, tile_rows = 2, tile_vectors = 1>} {
 attn.program @copied {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 8], f64>
@@ -140,7 +140,7 @@ attn.program @swapped {
 // softmax is written over. What is read lies in memory.
 
 // CHECK-LABEL: attn.program @attention
-module attributes {attn.machine = #attn.machine<"none", lanes = 8, tile_rows = 2, tile_vectors = 2, strip_rows = 32>} {
+module attributes {attn.target = #cpu.target<"none", lanes = 8, tile_rows = 2, tile_vectors = 2, strip_rows = 32>} {
 attn.program @attention {
   attn.length "T"
   attn.length "S"
@@ -216,7 +216,7 @@ attn.program @scores_again {
 // what is packed. The view of a sum lies where the sum does.
 
 // CHECK-LABEL: attn.program @gate
-module attributes {attn.machine = #attn.machine<"none", lanes = 16, tile_rows = 2, tile_vectors = 1, column_rows = 24>} {
+module attributes {attn.target = #cpu.target<"none", lanes = 16, tile_rows = 2, tile_vectors = 1, column_rows = 24>} {
 attn.program @gate attributes {attn.prepares} {
   attn.length "S"
   %zero = attn.data "zero" : !attn.array<[32], f64>

@@ -5,7 +5,7 @@
 // of their own, the latter with keys as rows and their bands turned.
 
 // CHECK-LABEL: attn.program @causal
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @causal {
   attn.length "T"
   %q = attn.data "q" : !attn.array<["T", 64], f64>
@@ -146,7 +146,7 @@ attn.program @causal {
 // Not: factors as they are, whose sums have the order of the equations.
 
 // CHECK-LABEL: attn.program @exact
-module attributes {attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @exact {
   attn.length "T"
   %q = attn.data "q" : !attn.array<["T", 64], f64>
@@ -237,7 +237,7 @@ attn.program @exact {
 // Nor weights that are asked for: they are in memory.
 
 // CHECK-LABEL: attn.program @shown
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @shown {
   attn.length "T"
   %q = attn.data "q" : !attn.array<["T", 64], f64>
@@ -329,7 +329,7 @@ attn.program @shown {
 // Nor an attention without a backward pass.
 
 // CHECK-LABEL: attn.program @forward
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @forward {
   attn.length "T"
   %q = attn.data "q" : !attn.array<["T", 64], f64>
@@ -371,7 +371,7 @@ attn.program @forward {
 // the adjoint takes off.
 
 // CHECK-LABEL: attn.program @another
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @another {
   attn.length "T"
   %q = attn.data "q" : !attn.array<["T", 64], f64>
@@ -462,7 +462,7 @@ attn.program @another {
 // Nor another normaliser.
 
 // CHECK-LABEL: attn.program @logs
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @logs {
   attn.length "T"
   %q = attn.data "q" : !attn.array<["T", 64], f64>

@@ -4,7 +4,7 @@
 // are rounded: some keys at a time.
 
 // CHECK-LABEL: attn.program @attention
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @attention {
   attn.length "T"
   attn.length "S"
@@ -41,7 +41,7 @@ attn.program @attention {
 // Not: factors as they are, whose sums have the order of the equation.
 
 // CHECK-LABEL: attn.program @exact
-module attributes {attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @exact {
   attn.length "T"
   attn.length "S"
@@ -73,7 +73,7 @@ attn.program @exact {
 // Nor weights that are asked for, whose sum has to be known before any of them.
 
 // CHECK-LABEL: attn.program @shown
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @shown {
   attn.length "T"
   attn.length "S"
@@ -106,7 +106,7 @@ attn.program @shown {
 // Nor another normaliser; nor what a sum over the rows reads as well.
 
 // CHECK-LABEL: attn.program @logs
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @logs {
   attn.length "T"
   attn.length "S"
@@ -136,7 +136,7 @@ attn.program @logs {
 // -----
 
 // CHECK-LABEL: attn.program @adjoint
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @adjoint {
   attn.length "T"
   attn.length "S"
@@ -176,7 +176,7 @@ attn.program @adjoint {
 // have is a sum of all.
 
 // CHECK-LABEL: attn.program @pairs
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @pairs {
   attn.length "T"
   %q = attn.data "q" : !attn.array<["T", 64], f64>
@@ -214,7 +214,7 @@ attn.program @pairs {
 // Not a sum that leaves out pairs which are not zero.
 
 // CHECK-LABEL: attn.program @part
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
 attn.program @part {
   attn.length "T"
   %q = attn.data "q" : !attn.array<["T", 64], f64>

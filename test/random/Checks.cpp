@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/random/Checks.h"
+#include "codegen/Backend.h"
 #include "dialect/reference/Compare.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "passes/Passes.h"
@@ -374,6 +375,7 @@ Failures fovea::random::checkSpec(const Spec &spec, const Spec *renamed,
   DialectRegistry registry;
   registry.insert<attn::AttnDialect, arith::ArithDialect, math::MathDialect,
                   scf::SCFDialect>();
+  codegen::registerTargets(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   std::string messages;

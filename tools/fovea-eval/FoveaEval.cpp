@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/Backend.h"
 #include "dialect/AttnDialect.h"
 #include "dialect/reference/Search.h"
 #include "driver/model/CompiledDecoder.h"
@@ -232,7 +233,9 @@ static int runDecode(Operation *container, const Inputs &inputs) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(argc, argv, "evaluates attn IR\n");
-  MLIRContext context;
+  DialectRegistry targets;
+  codegen::registerTargets(targets);
+  MLIRContext context(targets);
   context.loadDialect<attn::AttnDialect, arith::ArithDialect, math::MathDialect,
                       scf::SCFDialect>();
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, &context);

@@ -13,6 +13,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<fovea::attn::AttnDialect, mlir::arith::ArithDialect,
                   mlir::math::MathDialect, mlir::scf::SCFDialect>();
+  fovea::codegen::registerTargets(registry);
   fovea::codegen::registerKernelDialects(registry);
   mlir::registerTransformsPasses();
   fovea::attn::registerFoveaPasses();

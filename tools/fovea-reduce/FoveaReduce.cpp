@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/Backend.h"
 #include "codegen/native/Lower.h"
 #include "dialect/AttnDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -89,6 +90,7 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "shrinks IR that shows a mistake\n");
   DialectRegistry registry;
   registry.insert<fovea::attn::AttnDialect>();
+  fovea::codegen::registerTargets(registry);
   fovea::codegen::registerKernelDialects(registry);
   MLIRContext context(registry);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(input, &context);

@@ -2,6 +2,7 @@
 
 #include "dialect/reference/Batch.h"
 #include "driver/data/Files.h"
+#include "driver/model/ChooseTarget.h"
 #include "driver/model/Compiled.h"
 #include "driver/model/Execution.h"
 #include "passes/Pipeline.h"
@@ -48,7 +49,13 @@ static void addZeroGradients(const Model &model,
 static bool readLeaveOut(const Arguments &arguments, Request &request) {
   if (arguments.leaveOut.empty())
     return true;
-  attn::OptionalPasses passes = attn::optionalPasses();
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  llvm::Expected<attn::TargetAttr> target = describe(arguments, context);
+  if (!target) {
+    wrongUsage(llvm::toString(target.takeError()));
+    return false;
+  }
+  attn::OptionalPasses passes = attn::optionalPasses(*target);
   std::set<llvm::StringRef> allowed = passes.ofAll;
   if (!llvm::is_contained(arguments.gets, "grads"))
     allowed.insert(passes.ofValues.begin(), passes.ofValues.end());

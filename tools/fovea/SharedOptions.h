@@ -9,6 +9,7 @@
 #define FOVEA_TOOLS_FOVEA_SHAREDOPTIONS_H
 
 #include "driver/data/Inputs.h"
+#include "driver/model/ChooseTarget.h"
 #include "runtime/model/SearchFlagsCli.h"
 #include "tools/fovea/Options.h"
 
@@ -149,11 +150,14 @@ protected:
   }
 
   void addCpu(CLI::App *command) {
+    std::vector<std::string> names = {"native", "x86-64-v3", "x86-64-v4"};
+    for (const std::string &name : addedTargets())
+      names.push_back(name);
     command
         ->add_option("--cpu", arguments.cpu,
                      "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512); does "
                      "not change results")
-        ->check(CLI::IsMember({"native", "x86-64-v3", "x86-64-v4"}));
+        ->check(CLI::IsMember(names));
   }
 
   /// `--target` sets the same value as `--cpu`: there is one machine of each

@@ -127,7 +127,7 @@ void ProgramEmitter::emitPiece(KernelBuilder &kernel, Value frame,
     }
   };
   // Blocks of whole tiles and of about equal height.
-  int64_t tallest = MachineAttr::of(epilogue.kernel).getColumnRows();
+  int64_t tallest = TargetAttr::of(epilogue.kernel).getColumnRows();
   Value ofTile = kernel.number(tile.rows);
   Value all = kernel.max(kernel.sub(piece.lastRow, piece.firstRow), one);
   Value height = kernel.divUp(all, kernel.divUp(all, kernel.number(tallest)));

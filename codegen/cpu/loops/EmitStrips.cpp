@@ -331,7 +331,7 @@ void ProgramEmitter::emitStrips(const StripGroup &group) {
 
 void ProgramEmitter::emitExampleStrips(const StripGroup &group,
                                        StringRef name) {
-  int64_t unitRows = unitStrips * MachineAttr::of(group.kernel).getStripRows();
+  int64_t unitRows = unitStrips * TargetAttr::of(group.kernel).getStripRows();
   auto partsOf = [&](KernelBuilder &builder, Value frame) {
     if (!group.isDivisible())
       return builder.number(1);

@@ -15,8 +15,9 @@ using runtime::Program;
 LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
                                           const EmitOptions &options,
                                           runtime::Program &description) {
-  assert(MachineAttr::of(program) == machineOf(options.target, options.real) &&
-         "a program has the kernels of one machine");
+  assert((!packsProducts(program) ||
+          TargetAttr::of(program) == describe(options.target, options.real)) &&
+         "products are packed for one target");
   ProgramEmitter emitter(program, module, options);
   if (failed(emitter.emit()))
     return failure();

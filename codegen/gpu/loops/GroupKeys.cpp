@@ -71,13 +71,13 @@ struct Layout {
   int64_t rowBytes = 0, stageBytes = 0, stages = 0;
 
   Layout(const Attention &attention, const StorageMap &storage,
-         MachineAttr machine);
+         TargetAttr target);
   int64_t bytes() const { return rowBytes + stages * stageBytes; }
 };
 } // namespace
 
 Layout::Layout(const Attention &attention, const StorageMap &storage,
-               MachineAttr machine) {
+               TargetAttr target) {
   for (ComputeOp op : attention.pairs) {
     const Storage *copy = storage.packedLeftOf(op);
     if (!copy)
@@ -96,7 +96,7 @@ Layout::Layout(const Attention &attention, const StorageMap &storage,
     stageBytes += keys.back().termTiles * keyBytes;
   }
   constexpr int64_t mostStages = 4, ofBarriers = 1024;
-  int64_t most = machine.getSharedBytes() + mostTileBytes - ofBarriers;
+  int64_t most = target.getSharedBytes() + mostTileBytes - ofBarriers;
   stages = std::min(mostStages, (most - rowBytes) / stageBytes);
 }
 
@@ -459,7 +459,7 @@ void StripEmitter::attendInGroup(const Groups &groups, Value first, Value count,
 
 void StripEmitter::emitInGroups(llvm::function_ref<Place()> placeOf,
                                 Value units, Value parts) {
-  Groups groups{Layout(*attention, storage, MachineAttr::of(group.kernel))};
+  Groups groups{Layout(*attention, storage, TargetAttr::of(group.kernel))};
   const Layout &layout = groups.layout;
   int64_t numBarriers = 2 * layout.stages + 2;
   groups.memory = stageMemory(b, module);
@@ -573,7 +573,7 @@ void GpuEmitter::emitInGroups(KernelOp op) {
   approximateExponentials(function);
   callKernel(
       function, units, groupThreadsOfAttention, 1,
-      main.number(Layout(attention, storage, MachineAttr::of(op)).bytes()));
+      main.number(Layout(attention, storage, TargetAttr::of(op)).bytes()));
   function->setAttr(registersName, main.getI64IntegerAttr(registersOfBlock));
   noteOthers(members);
 }

@@ -222,7 +222,7 @@ void GpuEmitter::emitStrips(KernelOp op) {
     members.push_back(member.op);
   ThreadMemory rooms = storage.memoryOf(op);
   int64_t threads = op.getKeys() ? attentionThreads : stripThreads;
-  int64_t most = MachineAttr::of(op).getSharedBytes(),
+  int64_t most = TargetAttr::of(op).getSharedBytes(),
           bytes = real.getIntOrFloatBitWidth() / 8;
   auto bytesOfRooms = [&](KernelBuilder &builder, Value frame) {
     return builder.mul(builder.slot(frame, rooms.partSlot),
@@ -231,7 +231,7 @@ void GpuEmitter::emitStrips(KernelOp op) {
   Value parts = main.number(1);
   if (group.isDivisible())
     parts = main.divUp(largestExtent(group.rows),
-                       main.number(MachineAttr::of(op).getStripRows()));
+                       main.number(TargetAttr::of(op).getStripRows()));
   int partsSlot = storage.description().numSlots++;
   main.setSlot(frame, partsSlot, parts);
   Value units = main.mul(main.slot(frame, Program::batchSlot),
@@ -254,7 +254,8 @@ void GpuEmitter::emitStrips(KernelOp op) {
                 kernel.mul(block, kernel.slot(own, rooms.partSlot)));
   Value memory = kernel.select(fits, sizedMemory(kernel, module), inMemory);
   // Other blocks have no work.
-  Value ofRooms = kernel.min(blocks, kernel.number(blocksWithRooms));
+  Value ofRooms =
+      kernel.min(blocks, kernel.number(NvidiaTargetAttr::workspaces));
   Value step = kernel.select(fits, blocks, ofRooms);
   Value first = kernel.select(kernel.less(block, step), block, last);
   kernel.setTeam(blockTeam(kernel, threads));

@@ -1,7 +1,7 @@
 // Scores, something of each, their softmax and what it reads, with factors that
 // are rounded: some keys at a time.
 
-module attributes {attn.precision = bf16, attn.machine = #attn.machine<"chip", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 65536, copy_rows = 128, group_columns = 256, cluster_blocks = 2>} {
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", shared_bytes = 65536, copy_rows = 128, group_columns = 256, cluster_blocks = 2>} {
 attn.program @attention {
   attn.length "T"
   attn.length "S"

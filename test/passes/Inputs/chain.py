@@ -4,7 +4,7 @@ import sys
 
 ARRAY = "!attn.array<[4], f64>"
 
-print("""attn.program @chain attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, shared_bytes = 64512>} {
+print("""attn.program @chain attributes {attn.target = #nvidia.target<"sm_80", shared_bytes = 64512>} {
   attn.length "S"
   %%zero = attn.data "zero" : %s
   %%last = attn.scan "S" (%%t) carries (%%h0 = %%zero : %s) axes [] {""" % (ARRAY, ARRAY))

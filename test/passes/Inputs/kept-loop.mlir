@@ -1,6 +1,6 @@
 // What -attn-keep-loops gives for the first case of ../keep-loops.mlir.
 module {
-  attn.program @loss attributes {attn.machine = #attn.machine<"sm_80", lanes = 1, tile_rows = 0, tile_vectors = 0, column_rows = 0, shared_bytes = 64512, copy_rows = 128>} {
+  attn.program @loss attributes {attn.target = #nvidia.target<"sm_80", shared_bytes = 64512, copy_rows = 128>} {
     attn.length "S"
     %x = attn.data "x" {attn.batch = "each", attn.location = #attn.location<argument 0>} : !attn.array<["S", 64], f64>
     %u = attn.param "u" {attn.batch = "once", attn.location = #attn.location<argument 1>} : !attn.array<[64, 64], f64>
@@ -15,13 +15,13 @@ module {
         %3 = attn.read %u[%n, %k] : !attn.array<[64, 64], f64>
         %4 = arith.mulf %2, %3 : f64
         attn.yield %4 : f64
-      } {attn.batch = "each", attn.kept_columns = 0 : i64, attn.location = #attn.location<own 6 ranks>, attn.phase = 0 : i64, attn.product = #attn.product<weights, left = 0, columns(0), terms(1)>, attn.tile = "small"} : !attn.array<[64], f64>
+      } {attn.batch = "each", attn.kept_columns = 0 : i64, attn.location = #attn.location<own 6 ranks>, attn.phase = 0 : i64, attn.product = #attn.product<weights, left = 0, columns(0), terms(1)>, attn.config = #nvidia.tiles<small>} : !attn.array<[64], f64>
       %r = attn.compute "r" (%n: 64) sum (%k: 64) {
         %2 = attn.read %carry[%k] : !attn.array<[64], f64>
         %3 = attn.read %w[%n, %k] : !attn.array<[64, 64], f64>
         %4 = arith.mulf %2, %3 : f64
         attn.yield %4 : f64
-      } {attn.batch = "each", attn.kept_columns = 2 : i64, attn.location = #attn.location<own 7 ranks>, attn.phase = 0 : i64, attn.product = #attn.product<weights, left = 0, columns(0), terms(1)>, attn.tile = "small"} : !attn.array<[64], f64>
+      } {attn.batch = "each", attn.kept_columns = 2 : i64, attn.location = #attn.location<own 7 ranks>, attn.phase = 0 : i64, attn.product = #attn.product<weights, left = 0, columns(0), terms(1)>, attn.config = #nvidia.tiles<small>} : !attn.array<[64], f64>
       %1 = attn.kernel rows {
         %both = attn.compute "both" (%n: 64) {
           %2 = attn.read %z[%n] : !attn.array<[64], f64>
