@@ -66,6 +66,8 @@ struct EmitOptions {
   /// The function of a program calls `fovea_step` ahead of each step, where the
   /// target is a CPU.
   bool marksSteps = false;
+  /// Receives the schedules of programs (dialect/launch).
+  mlir::ModuleOp launches;
   /// The list of kernels to fill in, if any.
   std::vector<KernelNote> *notes = nullptr;
 };

@@ -7,6 +7,7 @@
 #include "codegen/native/ObjectCache.h"
 #include "codegen/native/Split.h"
 #include "dialect/Precision.h"
+#include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "passes/batch/Batch.h"
@@ -28,7 +29,8 @@ static Status failure(llvm::Error error) {
 
 Driver::Driver(Location location, const DriverOptions &options,
                const Backend &backend, Target target)
-    : options(options), backend(backend), module(ModuleOp::create(location)) {
+    : options(options), backend(backend), module(ModuleOp::create(location)),
+      schedules(ModuleOp::create(location)) {
   MLIRContext *context = location.getContext();
   emit.real = options.isDouble ? Type(Float64Type::get(context))
                                : Type(Float32Type::get(context));
@@ -36,6 +38,7 @@ Driver::Driver(Location location, const DriverOptions &options,
   emit.notes = options.notes;
   emit.keepsNames = options.keepsNames || options.notes;
   emit.marksSteps = options.marksSteps;
+  emit.launches = *schedules;
 }
 
 Status Driver::create(Location location, const DriverOptions &options,
@@ -155,8 +158,15 @@ Status Driver::addDecoder(ModuleOp source) {
 //===----------------------------------------------------------------------===//
 
 Status Driver::print(Text text, llvm::raw_ostream &stream) {
-  if (text == Text::Kernels) {
-    module->print(stream);
+  if (text == Text::Launches || text == Text::Kernels) {
+    // Numbers that runs share are written once.
+    if (text == Text::Launches &&
+        failed(attn::runPasses(*schedules, [](OpPassManager &manager) {
+          manager.addPass(createCanonicalizerPass());
+          manager.addPass(createCSEPass());
+        })))
+      return Status::error("the schedules cannot be printed");
+    (text == Text::Launches ? schedules : module)->print(stream);
     stream << '\n';
     return Status::success();
   }

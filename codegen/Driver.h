@@ -84,11 +84,13 @@ public:
   const Target &target() const { return emit.target; }
   runtime::Description &description() { return programs; }
   mlir::ModuleOp kernels() { return *module; }
+  /// The schedules of the programs (dialect/launch).
+  mlir::ModuleOp launches() { return *schedules; }
 
-  /// Prints the kernels, or a later form of them; the last call. For a target
-  /// with a device, LLVM IR and assembly are the device's, and machine code
-  /// exists too.
-  enum class Text { Kernels, LLVM, Assembly, MachineCode };
+  /// Prints the schedules, the kernels, or a later form of these; the last
+  /// call. For a target with a device, LLVM IR and assembly are the device's,
+  /// and machine code exists too.
+  enum class Text { Launches, Kernels, LLVM, Assembly, MachineCode };
   runtime::Status print(Text text, llvm::raw_ostream &stream);
   /// Compiles the kernels; the last call.
   runtime::Status compile(Objects &objects);
@@ -108,7 +110,7 @@ private:
   DriverOptions options;
   const Backend &backend;
   EmitOptions emit;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::OwningOpRef<mlir::ModuleOp> module, schedules;
   runtime::Description programs;
 };
 

@@ -1,14 +1,16 @@
 //===- EmitKernels.cpp - the programs of a module become kernels ----------===//
 //
-// The pass `fovea-emit-kernels`, for developers: does for a module printed
-// after a phase what `fovea compile --emit kernels` does for a spec. A placed
-// program is compiled unchanged.
+// The passes `fovea-emit-kernels` and `fovea-schedule-launches`, for
+// developers: they do for a module printed after a phase what `fovea compile
+// --emit kernels` and `--emit launches` do for a spec. A placed program is
+// compiled unchanged.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/EmitKernels.h"
 #include "codegen/Driver.h"
 #include "codegen/native/Lower.h"
+#include "dialect/launch/LaunchDialect.h"
 #include "mlir/Pass/Pass.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
@@ -23,16 +25,11 @@ using runtime::Status;
 
 namespace {
 
-struct EmitKernels : PassWrapper<EmitKernels, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EmitKernels)
+/// What the passes of this file do: they compile the programs of a module.
+struct CompilePrograms : OperationPass<ModuleOp> {
+  explicit CompilePrograms(TypeID id) : OperationPass(id) {}
+  CompilePrograms(const CompilePrograms &other) : OperationPass(other) {}
 
-  EmitKernels() = default;
-  EmitKernels(const EmitKernels &other) : PassWrapper(other) {}
-
-  StringRef getArgument() const override { return "fovea-emit-kernels"; }
-  StringRef getDescription() const override {
-    return "programs become kernels of a target";
-  }
   void getDependentDialects(DialectRegistry &registry) const override {
     registerKernelDialects(registry);
   }
@@ -83,15 +80,35 @@ struct EmitKernels : PassWrapper<EmitKernels, OperationPass<ModuleOp>> {
     return Status::success();
   }
 
+  /// Compiles the programs, and compares schedules that the module has.
+  LogicalResult compile(std::unique_ptr<Driver> &driver) {
+    ModuleOp module = getOperation();
+    if (failed(check(module)))
+      return failure();
+    if (Status status = emit(module, driver); status.failed())
+      return module.emitError() << status.text();
+    for (auto given : module.getOps<launch::ProgramOp>())
+      for (auto own : driver->launches().getOps<launch::ProgramOp>())
+        if (given.getProgram() == own.getProgram() &&
+            failed(launch::matchSchedule(given, own)))
+          return failure();
+    return success();
+  }
+};
+
+struct EmitKernels : PassWrapper<EmitKernels, CompilePrograms> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EmitKernels)
+
+  StringRef getArgument() const override { return "fovea-emit-kernels"; }
+  StringRef getDescription() const override {
+    return "programs become kernels of a target";
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     std::unique_ptr<Driver> driver;
-    if (failed(check(module)))
+    if (failed(compile(driver)))
       return signalPassFailure();
-    if (Status status = emit(module, driver); status.failed()) {
-      module.emitError() << status.text();
-      return signalPassFailure();
-    }
     for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
       op.erase();
     module->setDiscardableAttrs(ArrayRef<NamedAttribute>());
@@ -100,8 +117,29 @@ struct EmitKernels : PassWrapper<EmitKernels, OperationPass<ModuleOp>> {
   }
 };
 
+struct ScheduleLaunches : PassWrapper<ScheduleLaunches, CompilePrograms> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ScheduleLaunches)
+
+  StringRef getArgument() const override { return "fovea-schedule-launches"; }
+  StringRef getDescription() const override {
+    return "programs get their schedules; those that have one are compared";
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    std::unique_ptr<Driver> driver;
+    if (failed(compile(driver)))
+      return signalPassFailure();
+    if (module.getOps<launch::ProgramOp>().empty())
+      module.getBody()->getOperations().splice(
+          module.getBody()->end(),
+          driver->launches().getBody()->getOperations());
+  }
+};
+
 } // namespace
 
 void fovea::codegen::registerEmitKernelsPass() {
   PassRegistration<EmitKernels>();
+  PassRegistration<ScheduleLaunches>();
 }

@@ -128,7 +128,7 @@ public:
                             const EmitOptions &options,
                             runtime::Program &description) const override {
     GpuEmitter emitter(program, kernels, options);
-    if (failed(emitter.emit()))
+    if (failed(emitter.emit(options)))
       return failure();
     description = emitter.description();
     auto gives = [&](StringRef prefix) {

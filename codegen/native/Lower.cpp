@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/native/Lower.h"
+#include "dialect/launch/LaunchDialect.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -32,9 +33,10 @@ using namespace mlir;
 namespace codegen = fovea::codegen;
 
 void fovea::codegen::registerKernelDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
-                  func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
-                  scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+  registry
+      .insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+              launch::LaunchDialect, LLVM::LLVMDialect, math::MathDialect,
+              scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }
@@ -44,8 +46,9 @@ void fovea::codegen::loadKernelDialects(MLIRContext &context) {
   registerKernelDialects(registry);
   context.appendDialectRegistry(registry);
   context.loadDialect<arith::ArithDialect, cf::ControlFlowDialect,
-                      func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
-                      scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+                      func::FuncDialect, launch::LaunchDialect,
+                      LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect,
+                      ub::UBDialect, vector::VectorDialect>();
 }
 
 /// 0, 1, 2, .. as a constant.

@@ -17,20 +17,14 @@ using runtime::Program;
 
 /// carry := init, for every example.
 void LaunchEmitter::emitStart(ScanOp op) {
-  Block &body = op.getBody().front();
   const Loop &loop = storage.loopOf(op);
-  auto isCopied = [&](unsigned i) {
-    return !storage.of(body.getArgument(1 + i)).init;
-  };
+  SmallVector<unsigned> carries = startedCarries(op, storage);
   auto copyCarries = [&](KernelBuilder &kernel, const Place &to,
                          const Place &from) {
-    for (unsigned i = 0; i < op.getNumCarries(); ++i)
-      if (isCopied(i))
-        copyAll(kernel, to, storage.of(body.getArgument(1 + i)), from,
-                storage.of(op.getInits()[i]));
+    for (unsigned i : carries)
+      copyAll(kernel, to, storage.of(op.getCarry(i)), from,
+              storage.of(op.getInits()[i]));
   };
-  if (llvm::none_of(llvm::seq(op.getNumCarries()), isCopied))
-    return;
   if (batchOf(op) != BatchKind::each) {
     launch(op, "start", main.number(1),
            [&](KernelBuilder &kernel, Value frame, Value, Value) {
@@ -58,18 +52,9 @@ void LaunchEmitter::emitStart(ScanOp op) {
 /// The next values of the carries and the rows of this step, unless they are
 /// written in place.
 void LaunchEmitter::emitCommit(ScanOp op) {
-  Block &body = op.getBody().front();
-  Operation *yield = body.getTerminator();
-  SmallVector<unsigned> stacked, carries;
-  for (unsigned i = 0; i < op.getNumStacked(); ++i)
-    if (storage.of(op.getStackedValue(i)).rowOf != op.getStacked(i))
-      stacked.push_back(i);
-  for (unsigned i = 0; i < op.getNumCarries(); ++i)
-    if (!storage.of(op.getCarry(i)).init && op.getNext(i) != op.getCarry(i) &&
-        storage.of(op.getNext(i)).slot != storage.of(op.getCarry(i)).slot)
-      carries.push_back(i);
-  if (stacked.empty() && carries.empty())
-    return;
+  Operation *yield = op.getBody().front().getTerminator();
+  SmallVector<unsigned> stacked = committedRows(op, storage),
+                        carries = committedCarries(op, storage);
   auto commit = [&](KernelBuilder &kernel, const Place &place) {
     for (unsigned i : stacked)
       copyRow(kernel, place, storage.of(op.getStacked(i)), op.getAxes()[i],
@@ -106,16 +91,10 @@ void LaunchEmitter::emitEnd(ScanOp op) {
         op.getReverse()
             ? kernel.number(-1)
             : values.extent(op.getExtent(), [](StringRef) { return Value(); });
-    for (unsigned i = 0; i < op.getNumCarries(); ++i)
-      if (!op.getLast(i).use_empty())
-        copyAll(kernel, to, storage.of(op.getLast(i)), from,
-                storage.of(op.getCarry(i)));
+    for (unsigned i : endedCarries(op))
+      copyAll(kernel, to, storage.of(op.getLast(i)), from,
+              storage.of(op.getCarry(i)));
   };
-  bool isUsed = false;
-  for (unsigned i = 0; i < op.getNumCarries(); ++i)
-    isUsed |= !op.getLast(i).use_empty();
-  if (!isUsed)
-    return;
   if (batchOf(op) != BatchKind::each) {
     launch(op, "end", main.number(1),
            [&](KernelBuilder &kernel, Value frame, Value, Value) {
@@ -136,39 +115,31 @@ void LaunchEmitter::emitEnd(ScanOp op) {
   });
 }
 
-LogicalResult LaunchEmitter::emitScan(ScanOp op) {
+scf::ForOp LaunchEmitter::emitLoop(launch::ForOp item) {
+  auto op = cast<ScanOp>(ops[item.getNumber()]);
   const Loop &loop = storage.loopOf(op);
-  emitStart(op);
+  main.setLoc(op.getLoc());
   Value steps;
-  if (auto number = dyn_cast<IntegerAttr>(op.getExtent())) {
+  if (auto number = dyn_cast<IntegerAttr>(item.getExtent())) {
     steps = main.number(number.getInt());
   } else {
     const Program::Length &length =
-        storage.length(cast<StringAttr>(op.getExtent()).getValue());
+        storage.length(cast<StringAttr>(item.getExtent()).getValue());
     steps = main.slot(frame, length.maximumSlot);
   }
-  Value outerRows = rowsAround(op);
+  Value outerRows = numbers.lookup(item.getRows());
   auto forOp = main.create<scf::ForOp>(main.number(0), steps, main.number(1));
-  LogicalResult result = success();
-  {
-    OpBuilder::InsertionGuard guard(main);
-    main.setInsertionPoint(forOp.getBody()->getTerminator());
-    Value step = forOp.getInductionVar();
-    if (op.getReverse())
-      step = main.sub(main.sub(steps, main.number(1)), step);
-    main.setSlot(frame, loop.stepSlot, step);
-    Value rows = outerRows;
-    if (loop.order >= 0)
-      rows = main.entry(
-          frame, storage.description().orders[loop.order].activeSlot, step);
-    main.setSlot(frame, loop.rowsSlot, rows);
-    result = emitBlock(op.getBody().front());
-    main.setLoc(op.getLoc());
-    emitCommit(op);
-  }
-  if (failed(result))
-    return failure();
-  noteLoop(op, forOp);
-  emitEnd(op);
-  return success();
+  OpBuilder::InsertionGuard guard(main);
+  main.setInsertionPoint(forOp.getBody()->getTerminator());
+  Value step = forOp.getInductionVar();
+  if (item.getReversed())
+    step = main.sub(main.sub(steps, main.number(1)), step);
+  main.setSlot(frame, loop.stepSlot, step);
+  Value rows = outerRows;
+  if (item.getByRank())
+    rows = main.entry(
+        frame, storage.description().orders[loop.order].activeSlot, step);
+  main.setSlot(frame, loop.rowsSlot, rows);
+  emitItems(item.getBody().front());
+  return forOp;
 }

@@ -1,12 +1,12 @@
 //===- LaunchEmitter.cpp - the steps of a program and their kernels -------===//
 
 #include "codegen/program/LaunchEmitter.h"
-#include "passes/batch/Batch.h"
 #include "passes/batch/SplitDecoder.h"
 #include "passes/kernels/DivideWork.h"
-#include "passes/kernels/Members.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Verifier.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -19,17 +19,41 @@ LaunchEmitter::LaunchEmitter(ProgramOp program, ModuleOp module,
                              const EmitOptions &options, unsigned lanes)
     : program(program), module(module), real(options.real),
       storage(program, options.real), notes(options.notes), lanes(lanes),
-      main(program.getLoc(), module.getContext()) {
+      main(program.getLoc(), module.getContext()), ops(numberedOps(program)) {
   for (auto step : program.getOps<StepOp>())
     steps.push_back(step);
 }
 
-LogicalResult LaunchEmitter::emitProgram() {
+//===----------------------------------------------------------------------===//
+// The schedule
+//===----------------------------------------------------------------------===//
+
+void LaunchEmitter::emitProgram(launch::ProgramOp schedule) {
+  assert(succeeded(verify(schedule)) && "a schedule keeps its rules");
+  for (auto prepare : schedule.getOps<launch::PrepareOp>()) {
+    Program &description = storage.description();
+    description.prepare = (program.getSymName() + ".prepare").str();
+    beginFunction(description.prepare);
+    emitItems(prepare.getBody().front());
+    main.create<func::ReturnOp>();
+  }
   beginFunction(program.getSymName());
-  if (failed(emitBlock(program.getBody().front())))
-    return failure();
+  emitItems(schedule.getBody().front());
   main.create<func::ReturnOp>();
-  return success();
+}
+
+bool LaunchEmitter::callsEachRun(launch::ProgramOp schedule) {
+  int64_t difference = 0;
+  schedule.walk([&](Operation *op) {
+    difference += isa<launch::RunOp, launch::PersistentOp>(op);
+  });
+  for (StringRef name :
+       {program.getSymName(), StringRef(storage.description().prepare)})
+    if (auto function = module.lookupSymbol<func::FuncOp>(name))
+      function.walk([&](func::CallOp call) {
+        difference -= call.getCallee() == parallelName;
+      });
+  return difference == 0;
 }
 
 /// A function on a frame, in which `main` continues.
@@ -42,33 +66,124 @@ void LaunchEmitter::beginFunction(StringRef name) {
   main.setInsertionPointToEnd(entry);
 }
 
-LogicalResult LaunchEmitter::emitBlock(Block &block) {
-  bool isTop = isa<ProgramOp>(block.getParentOp());
-  for (Operation &op : block) {
-    if (isTop && marksSteps)
-      emitStep(op);
-    if (isTop)
-      emitPacking(op, /*ofParameters=*/false);
-    if (failed(emitOp(op)))
-      return failure();
-  }
-  return success();
+void LaunchEmitter::emitItems(Block &block) {
+  for (Operation &op : block)
+    emitItem(op);
 }
 
-/// Tells the number that StorageMap gives the step.
-void LaunchEmitter::emitStep(Operation &op) {
-  auto kernel = dyn_cast<KernelOp>(op);
-  if (kernel && kernel.getBody().front().without_terminator().empty())
+void LaunchEmitter::emitItem(Operation &op) {
+  if (auto item = dyn_cast<launch::RunOp>(op))
+    return emitRun(item);
+  if (auto item = dyn_cast<launch::ForOp>(op))
+    return void(emitLoop(item));
+  if (auto item = dyn_cast<launch::PersistentOp>(op)) {
+    auto loop = cast<launch::ForOp>(item.getBody().front().front());
+    noteLoop(cast<ScanOp>(ops[item.getNumber()]), emitLoop(loop));
     return;
-  main.setLoc(op.getLoc());
-  main.create<func::CallOp>(stepName, TypeRange(),
-                            ValueRange{frame, main.number(++step)});
+  }
+  if (auto item = dyn_cast<launch::StepOp>(op)) {
+    Value number = main.number(static_cast<int64_t>(item.getNumber()));
+    main.create<func::CallOp>(stepName, TypeRange(), ValueRange{frame, number});
+    return;
+  }
+  if (auto item = dyn_cast<scf::IfOp>(op))
+    return main.branch(
+        numbers.lookup(item.getCondition()),
+        [&] { emitItems(*item.thenBlock()); },
+        [&] { emitItems(*item.elseBlock()); });
+  if (op.getNumResults() == 1 && !isa<launch::MemoryOp>(op))
+    numbers[op.getResult(0)] = emitNumber(op);
 }
+
+Value LaunchEmitter::emitNumber(Operation &op) {
+  main.setLoc(op.getLoc());
+  if (isa<launch::BatchOp>(op))
+    return main.slot(frame, Program::batchSlot);
+  if (auto rows = dyn_cast<launch::RowsOp>(op)) {
+    auto step = cast<BlockArgument>(rows.getStep());
+    auto loop = cast<launch::ForOp>(step.getOwner()->getParentOp());
+    return main.slot(frame, storage.loopOf(ops[loop.getNumber()]).rowsSlot);
+  }
+  if (auto longest = dyn_cast<launch::LongestOp>(op))
+    return main.slot(frame, storage.length(longest.getLength()).maximumSlot);
+  if (auto places = dyn_cast<launch::PlacesOp>(op)) {
+    int slot = storage.slotOfLayout(static_cast<int>(places.getLayout()));
+    return main.entry(frame, slot, main.slot(frame, Program::batchSlot));
+  }
+  IRMapping operands;
+  for (Value operand : op.getOperands())
+    operands.map(operand, numbers.lookup(operand));
+  return main.clone(op, operands)->getResult(0);
+}
+
+bool LaunchEmitter::isWritten(const Storage &array) {
+  return llvm::any_of(run.getWrites(), [&](Value memory) {
+    return static_cast<int>(
+               memory.getDefiningOp<launch::MemoryOp>().getSlot()) ==
+           array.slot;
+  });
+}
+
+void LaunchEmitter::emitRun(launch::RunOp item) {
+  run = item;
+  Operation &op = *ops[run.getNumber()];
+  main.setLoc(op.getLoc());
+  // The kernel finds its scalars in the frame.
+  auto numScalars = static_cast<unsigned>(run.getScalars().size());
+  for (unsigned number : llvm::reverse(llvm::seq(numScalars)))
+    main.setSlot(frame, slotOf(number), scalar(number));
+  auto compute = dyn_cast<ComputeOp>(op);
+  std::optional<RowsProduct> product;
+  if (compute)
+    product = rowsProductOf(compute);
+  switch (run.getWork()) {
+  case launch::Work::pack:
+    return emitPack(compute, *product);
+  case launch::Work::list:
+    return product->gathered
+               ? emitRunList(compute, *product)
+               : emitRowList(compute, *storage.rowListOf(compute));
+  case launch::Work::clear:
+    if (product)
+      return emitZeros(compute, *product);
+    [[fallthrough]];
+  case launch::Work::scatter:
+  case launch::Work::link:
+    (void)emitScatter(compute);
+    return;
+  case launch::Work::gather:
+  case launch::Work::copy:
+    return emitCopies(&op);
+  case launch::Work::compute:
+    return emitOp(op);
+  case launch::Work::where:
+    return emitRowCondition(compute);
+  case launch::Work::start:
+    return emitStart(cast<ScanOp>(op));
+  case launch::Work::commit:
+    return emitCommit(cast<ScanOp>(op.getParentOp()));
+  case launch::Work::end:
+    return emitEnd(cast<ScanOp>(op));
+  }
+  llvm_unreachable("every work is emitted");
+}
+
+void LaunchEmitter::callParallel(func::FuncOp kernel, Value units, Value last) {
+  Value address = main.create<func::ConstantOp>(kernel.getFunctionType(),
+                                                kernel.getSymName());
+  address = main.create<UnrealizedConversionCastOp>(main.pointer(), address)
+                .getResult(0);
+  Value pool = main.pointerSlot(frame, Program::poolSlot);
+  main.create<func::CallOp>(parallelName, TypeRange(),
+                            ValueRange{pool, address, frame, units, last});
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
 
 void LaunchEmitter::emitKernel(KernelOp kernel) {
   SmallVector<ComputeOp> members = kernel.getMembers();
-  if (members.empty())
-    return;
   main.setLoc(members.front().getLoc());
   switch (kernel.getSchedule()) {
   case Schedule::strips:
@@ -97,10 +212,7 @@ void LaunchEmitter::emitRows(ArrayRef<ComputeOp> members) {
   noteOthers(ops);
 }
 
-LogicalResult LaunchEmitter::emitOp(Operation &op) {
-  main.setLoc(op.getLoc());
-  if (hasUnits(op) && !unitsOf(&op))
-    return op.emitOpError() << "does not define its units";
+void LaunchEmitter::emitOp(Operation &op) {
   if (auto compute = dyn_cast<ComputeOp>(op)) {
     if (auto product = rowsProductOf(compute))
       emitProduct(compute, *product);
@@ -108,25 +220,13 @@ LogicalResult LaunchEmitter::emitOp(Operation &op) {
       emitBatchedProduct(compute, *product);
     else if (!emitScatter(compute))
       emitCompute(compute, *unitsOf(compute));
-    return success();
-  }
-  if (auto kernel = dyn_cast<KernelOp>(op)) {
+  } else if (auto kernel = dyn_cast<KernelOp>(op)) {
     emitKernel(kernel);
-    return success();
-  }
-  if (auto scan = dyn_cast<ScanOp>(op))
-    return emitScan(scan);
-  if (auto concat = dyn_cast<ConcatOp>(op)) {
+  } else if (auto concat = dyn_cast<ConcatOp>(op)) {
     emitConcat(concat);
-    return success();
+  } else {
+    emitAppend(cast<AppendOp>(op));
   }
-  if (auto append = dyn_cast<AppendOp>(op)) {
-    emitAppend(append);
-    return success();
-  }
-  if (!isLaunched(op))
-    return success();
-  return op.emitOpError() << "cannot be compiled yet";
 }
 
 //===----------------------------------------------------------------------===//
@@ -139,15 +239,6 @@ static std::string symbolOf(StringRef text) {
   for (char c : text)
     result += llvm::isAlnum(c) || c == '_' || c == '.' ? c : '_';
   return result;
-}
-
-std::string LaunchEmitter::joinedLabels(ArrayRef<Operation *> ops) {
-  std::string name;
-  for (Operation *op : ops)
-    if (auto label = op->getAttrOfType<StringAttr>("label");
-        label && !label.empty())
-      name += (name.empty() ? "" : ".") + label.str();
-  return name;
 }
 
 void LaunchEmitter::noteOthers(ArrayRef<Operation *> ops) {
@@ -168,12 +259,6 @@ func::FuncOp LaunchEmitter::beginKernel(KernelBuilder &kernel, Operation *op,
     notes->push_back({symbol, op});
   kernel.setInsertionPointToEnd(function.addEntryBlock());
   return function;
-}
-
-Value LaunchEmitter::rowsAround(Operation *op) {
-  auto loops = storage.around(op);
-  return main.slot(frame, loops.empty() ? int(Program::batchSlot)
-                                        : loops.back()->rowsSlot);
 }
 
 Place LaunchEmitter::placeOf(KernelBuilder &kernel, Operation *op,
@@ -226,7 +311,7 @@ void LaunchEmitter::forRow(KernelBuilder &kernel, Operation *op, Value frame,
 void LaunchEmitter::launchRows(
     Operation *op, StringRef name,
     llvm::function_ref<void(KernelBuilder &, const Place &)> body) {
-  Work work = {.units = rowsAround(op), .isLarge = true};
+  Work work = {.units = count(), .isLarge = true};
   emitLaunch(op, name, work,
              [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
                kernel.loop(first, last, kernel.number(1), [&](Value row) {
@@ -298,8 +383,7 @@ void LaunchEmitter::emitAllRows(ArrayRef<ComputeOp> ops, StringRef name) {
   ComputeOp op = ops.front();
   auto rows = cast<StringAttr>(op.getExtents()[0]);
   int offsets = storage.slotOfLayout(storage.layoutOfLength(rows));
-  Value batch = main.slot(frame, Program::batchSlot);
-  launch(op, name, main.entry(frame, offsets, batch),
+  launch(op, name, count(),
          [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
            Value batch = kernel.slot(frame, Program::batchSlot);
            ComputeEmitter emitter(kernel, storage, ops, lanes);

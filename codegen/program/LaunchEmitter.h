@@ -1,9 +1,9 @@
 //===- LaunchEmitter.h - the steps of a program and their kernels ---------===//
 //
-// Private to the back ends' emitters. The function of the program runs its ops
-// in order: loops as loops, everything else as a kernel over independent work
-// units. This is the machine-independent part; each machine defines how to
-// launch a kernel and compute a matrix product.
+// Private to the back ends' emitters. They carry out the schedule of a program
+// (Scheduler.h): loops as loops, each run as one call that hands a kernel over
+// independent work units to the machine. This is the machine-independent part;
+// each machine defines how to launch a kernel and compute a matrix product.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +13,7 @@
 #include "codegen/Backend.h"
 #include "codegen/kernel/ComputeEmitter.h"
 #include "codegen/kernel/Runs.h"
+#include "codegen/program/Scheduler.h"
 #include "passes/analysis/Product.h"
 
 namespace fovea::codegen {
@@ -49,27 +50,58 @@ protected:
   virtual void emitProduct(attn::ComputeOp op, attn::RowsProduct product) = 0;
   virtual void emitBatchedProduct(attn::ComputeOp op,
                                   attn::ExampleProduct product) = 0;
-  /// A scatter that the machine computes in its own way; returns false if it
-  /// uses the general equation.
+  /// A run of a scatter that the machine computes in its own way; returns false
+  /// if it uses the general equation.
   virtual bool emitScatter(attn::ComputeOp op) { return false; }
+  /// A run that packs weights.
+  virtual void emitPack(attn::ComputeOp op, attn::RowsProduct product) {
+    llvm_unreachable("this machine packs no weights");
+  }
+  /// A run that copies factors.
+  virtual void emitCopies(mlir::Operation *op) {
+    llvm_unreachable("this machine copies no factors");
+  }
   virtual void emitStrips(attn::KernelOp kernel) = 0;
   virtual void emitColumns(attn::KernelOp kernel) = 0;
-  /// Called for a loop, after all its launches.
-  virtual void noteLoop(attn::ScanOp op, mlir::scf::ForOp loop) {}
-  /// Packs the weights of the products in `op`, outside of loops: those that
-  /// persist from run to run, or the others.
-  virtual void emitPacking(mlir::Operation &op, bool ofParameters) {}
+  /// Called for a loop that is one launch, after all its launches.
+  virtual void noteLoop(attn::ScanOp op, mlir::scf::ForOp loop) {
+    llvm_unreachable("this machine launches no loops");
+  }
 
   //===--------------------------------------------------------------------===//
-  // Programs and their ops
+  // The schedule
   //===--------------------------------------------------------------------===//
 
-  /// The function `@<entry>`.
-  mlir::LogicalResult emitProgram();
+  /// The function `@<entry>`, and `@<entry>.prepare` if it has one.
+  void emitProgram(launch::ProgramOp schedule);
   void beginFunction(llvm::StringRef name);
-  mlir::LogicalResult emitBlock(mlir::Block &block);
-  mlir::LogicalResult emitOp(mlir::Operation &op);
-  void emitStep(mlir::Operation &op);
+  void emitItems(mlir::Block &block);
+  void emitItem(mlir::Operation &op);
+  void emitRun(launch::RunOp run);
+  /// Checks that each run of a schedule is one call, and that there are no
+  /// others.
+  bool callsEachRun(launch::ProgramOp schedule);
+  /// A number of the schedule, in the function of the program.
+  mlir::Value emitNumber(mlir::Operation &op);
+  /// A scalar of the current run.
+  mlir::Value scalar(unsigned number) {
+    return numbers.lookup(run.getScalars()[number]);
+  }
+  int slotOf(unsigned scalar) {
+    return static_cast<int>(run.getSlots()[scalar]);
+  }
+  /// What the units of the current run are counted from.
+  mlir::Value count() { return numbers.lookup(run.getCount()); }
+  /// Returns whether the current run writes a whole array.
+  bool isWritten(const Storage &array);
+  void callParallel(mlir::func::FuncOp kernel, mlir::Value units,
+                    mlir::Value last);
+
+  //===--------------------------------------------------------------------===//
+  // Ops
+  //===--------------------------------------------------------------------===//
+
+  void emitOp(mlir::Operation &op);
   void emitKernel(attn::KernelOp kernel);
   /// One equation, or several sums in one loop.
   void emitCompute(llvm::ArrayRef<attn::ComputeOp> ops, attn::Units units);
@@ -78,7 +110,7 @@ protected:
   void emitRows(llvm::ArrayRef<attn::ComputeOp> ops);
   void emitConcat(attn::ConcatOp op);
   void emitAppend(attn::AppendOp op);
-  mlir::LogicalResult emitScan(attn::ScanOp op);
+  mlir::scf::ForOp emitLoop(launch::ForOp item);
   void emitStart(attn::ScanOp op);
   void emitCommit(attn::ScanOp op);
   void emitEnd(attn::ScanOp op);
@@ -94,17 +126,14 @@ protected:
   mlir::Value isExcluded(KernelBuilder &kernel, const Place &place,
                          attn::ComputeOp op);
   void emitRowCondition(attn::ComputeOp op);
-  void emitZeros(attn::ComputeOp op, mlir::Value rows,
-                 attn::RowsProduct product);
-  mlir::Value termsOf(attn::RowsProduct product);
+  void emitZeros(attn::ComputeOp op, attn::RowsProduct product);
   /// A product kernel's inputs in the frame.
   struct ProductSize {
     mlir::Value rows; // of the result, ahead of the kernel
     int rowsSlot, termsSlot;
     const Storage *rowList; // null: its rows are consecutive
   };
-  /// Everything before the multiplication itself.
-  ProductSize beginProduct(attn::ComputeOp op, attn::RowsProduct product);
+  ProductSize sizeOf(attn::ComputeOp op);
 
   /// A product of each example is a work unit at every place of its constant
   /// outer indices: so many per example.
@@ -121,8 +150,6 @@ protected:
   // Launches
   //===--------------------------------------------------------------------===//
 
-  /// The names of the equations in one kernel.
-  static std::string joinedLabels(llvm::ArrayRef<mlir::Operation *> ops);
   /// The last kernel computes all of these.
   void noteOthers(llvm::ArrayRef<mlir::Operation *> ops);
   /// The function of a kernel, whose body `kernel` builds next.
@@ -147,8 +174,6 @@ protected:
               llvm::function_ref<void(const Place &)> ended = nullptr);
   /// The place of what a batch has once.
   Place placeOf(KernelBuilder &kernel, mlir::Operation *op, mlir::Value frame);
-  mlir::Value rowsAround(mlir::Operation *op);
-
   void copyAll(KernelBuilder &kernel, const Place &to, const Storage &target,
                const Place &from, const Storage &source);
   void copyRow(KernelBuilder &kernel, const Place &place, const Storage &target,
@@ -159,13 +184,14 @@ protected:
   mlir::Type real;
   StorageMap storage;
   std::vector<KernelNote> *notes;
-  /// Whether the function of the program calls `fovea_step`, and the last one.
-  bool marksSteps = false;
-  int64_t step = 0;
   unsigned lanes;
   KernelBuilder main;
-  mlir::Value frame; // of the function of the program
+  mlir::Value frame;                        // of the function of the program
+  llvm::SmallVector<mlir::Operation *> ops; // by number
   llvm::SmallVector<attn::StepOp> steps;
+  /// The current run, and the numbers of the schedule.
+  launch::RunOp run;
+  llvm::DenseMap<mlir::Value, mlir::Value> numbers;
   unsigned numKernels = 0;
   /// The origin of the last kernel.
   mlir::Operation *launched = nullptr;

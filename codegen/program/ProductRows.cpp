@@ -1,8 +1,7 @@
 //===- ProductRows.cpp - the rows of a matrix product ---------------------===//
 //
-// The machine-independent parts of products: the numbers of rows and terms,
-// the addresses of scattered rows, zero rows, and the products of an
-// example.
+// The machine-independent parts of products: the addresses of scattered rows,
+// zero rows, and the products of an example.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,41 +14,11 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using runtime::Program;
 
-/// How many terms each sum of a product has.
-Value LaunchEmitter::termsOf(RowsProduct product) {
-  if (product.isByRows())
-    return main.number(product.count);
-  const Storage &rows = storage.of(product.right.getArray());
-  int64_t numbers = numbersIn(rows.type) / product.rowStride;
-  Value places = main.slot(frame, Program::batchSlot);
-  if (rows.layout != 0)
-    places = main.entry(frame, storage.slotOfLayout(rows.layout), places);
-  return main.mul(places, main.number(numbers));
-}
-
-LaunchEmitter::ProductSize LaunchEmitter::beginProduct(ComputeOp op,
-                                                       RowsProduct product) {
-  const Storage &result = storage.of(op.getResult());
-  Value terms = termsOf(product), rows = main.number(product.count);
-  if (product.isByRows()) {
-    Value places = result.layout == 0
-                       ? rowsAround(op)
-                       : main.entry(frame, storage.slotOfLayout(result.layout),
-                                    main.slot(frame, Program::batchSlot));
-    rows =
-        main.mul(places, main.number(numbersIn(result.type) / product.width));
-  }
-  emitZeros(op, rows, product);
-  const Storage *rowList = storage.rowListOf(op);
-  if (rowList && !product.gathered)
-    emitRowList(op, *rowList);
-  ProductSize size{.rows = rows,
-                   .rowsSlot = storage.description().numSlots++,
-                   .termsSlot = storage.description().numSlots++,
-                   .rowList = rowList};
-  main.setSlot(frame, size.termsSlot, terms);
-  main.setSlot(frame, size.rowsSlot, rows);
-  return size;
+LaunchEmitter::ProductSize LaunchEmitter::sizeOf(ComputeOp op) {
+  return {.rows = scalar(0),
+          .rowsSlot = slotOf(0),
+          .termsSlot = slotOf(1),
+          .rowList = storage.rowListOf(op)};
 }
 
 int64_t LaunchEmitter::placesOf(ComputeOp op, const ExampleProduct &product) {
@@ -156,7 +125,7 @@ void LaunchEmitter::emitRowList(ComputeOp op, const Storage &list) {
       kernel.store(entry(row), kernel.at(kernel.i64(), out, row));
     });
   };
-  Work work = {.units = rowsAround(op), .needsNothing = true};
+  Work work = {.units = count(), .needsNothing = true};
   emitLaunch(op, "rows", work,
              [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
                kernel.loop(first, last, kernel.number(1), [&](Value row) {
@@ -176,11 +145,9 @@ void LaunchEmitter::emitRowList(ComputeOp op, const Storage &list) {
 }
 
 /// The columns of the result outside the product.
-void LaunchEmitter::emitZeros(ComputeOp op, Value rows, RowsProduct product) {
-  if (product.columns() == product.width)
-    return;
+void LaunchEmitter::emitZeros(ComputeOp op, RowsProduct product) {
   const Storage &result = storage.of(op.getResult());
-  launch(op, "zeros", rows,
+  launch(op, "zeros", count(),
          [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
            Value base = kernel.pointerSlot(frame, result.slot);
            auto clear = [&](Value row, int64_t begin, int64_t end) {

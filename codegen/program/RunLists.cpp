@@ -124,7 +124,7 @@ void LaunchEmitter::emitRunList(ComputeOp op, RowsProduct product) {
       product.isByRows() ? named.getRows() : named.getTerms();
   int64_t parts = rows.empty() ? 1 : partsOfRows;
   std::string name = op.getLabel().value_or("").str() + ".runs";
-  launch(op, name, main.mul(rowsAround(op), main.number(parts)),
+  launch(op, name, main.mul(count(), main.number(parts)),
          [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
            kernel.loop(first, last, kernel.number(1), [&](Value unit) {
              Value count = kernel.number(parts);

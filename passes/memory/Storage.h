@@ -101,6 +101,8 @@ public:
   /// The layout of one length, which the program has by then.
   int layoutOfLength(mlir::StringAttr length) const;
   int slotOfLayout(int layout) const { return program.layouts[layout].slot; }
+  /// A slot for one more number.
+  int newSlot() { return program.numSlots++; }
   /// `real` for f64, otherwise the type itself.
   mlir::Type elementOf(mlir::Type type) const {
     return type.isF64() ? real : type;
@@ -136,7 +138,6 @@ private:
   /// The extents of an array in the description's form.
   std::vector<int64_t> describe(ArrayType type) const;
   void use(mlir::Value array, int position);
-  int newSlot() { return program.numSlots++; }
 
   mlir::Type real;
   TargetAttr target;

@@ -61,8 +61,9 @@ static int printTree(const Arguments &arguments) {
 }
 
 static bool isCode(const std::string &emit) {
-  return llvm::is_contained(
-      {"plan", "fingerprint", "kernels", "llvm", "asm", "ptx", "cubin"}, emit);
+  return llvm::is_contained({"plan", "fingerprint", "launches", "kernels",
+                             "llvm", "asm", "ptx", "cubin"},
+                            emit);
 }
 
 static int checkEmit(const Arguments &arguments) {
@@ -78,13 +79,14 @@ static int checkEmit(const Arguments &arguments) {
                       arguments.cpu + "'");
   if (isObject && target == "wasm32")
     return wrongUsage("there is no '--emit " + emit +
-                      "' for the target 'wasm32'; use plan, fingerprint, "
-                      "kernels, llvm, asm or web");
+                      "' for the target 'wasm32'; use plan, launches, "
+                      "fingerprint, kernels, llvm, asm or web");
   if (!isCode(emit) && !isObject)
     return wrongUsage(
         "'" + emit +
         "' is not a value of --emit; expected spec, ast, attn, mlir, plan, "
-        "fingerprint, kernels, llvm, asm, ptx, cubin, obj, so, exe or web");
+        "launches, fingerprint, kernels, llvm, asm, ptx, cubin, obj, so, exe "
+        "or web");
   llvm::Expected<const codegen::Backend *> backend =
       codegen::backendFor(arguments.cpu);
   if (!backend)
@@ -93,10 +95,10 @@ static int checkEmit(const Arguments &arguments) {
   std::string code = assembly == "ptx" ? "ptx, cubin" : assembly.str();
   bool isOfMachine = llvm::is_contained({"asm", "ptx", "cubin"}, emit);
   if (isOfMachine && !llvm::StringRef(code).contains(emit))
-    return wrongUsage("there is no '--emit " + emit + "' for the target '" +
-                      arguments.cpu +
-                      "'; there are plan, fingerprint, kernels, llvm, " + code +
-                      ", obj, so and exe");
+    return wrongUsage(
+        "there is no '--emit " + emit + "' for the target '" + arguments.cpu +
+        "'; there are plan, launches, fingerprint, kernels, llvm, " + code +
+        ", obj, so and exe");
   return done;
 }
 
@@ -249,10 +251,11 @@ static runtime::Status emitCode(mlir::ModuleOp module, const Wanted &wanted,
     return Status::success();
   }
   using Text = codegen::Driver::Text;
-  return driver->print(arguments.emit == "kernels" ? Text::Kernels
-                       : arguments.emit == "llvm"  ? Text::LLVM
-                       : arguments.emit == "cubin" ? Text::MachineCode
-                                                   : Text::Assembly,
+  return driver->print(arguments.emit == "launches"  ? Text::Launches
+                       : arguments.emit == "kernels" ? Text::Kernels
+                       : arguments.emit == "llvm"    ? Text::LLVM
+                       : arguments.emit == "cubin"   ? Text::MachineCode
+                                                     : Text::Assembly,
                        stream);
 }
 

@@ -462,13 +462,14 @@ private:
             "library with a C header; web: a page that runs the model in a "
             "browser; spec: the spec stored in weights or derived from ONNX; "
             "ast: syntax tree; attn: IR of the front end; mlir: IR after the "
-            "phases; plan: arrays in memory; fingerprint: hashes of its "
+            "phases; plan: arrays in memory; launches: what runs, in order; "
+            "fingerprint: hashes of its "
             "kernels, host function and memory; kernels, llvm, asm, ptx, "
             "cubin: code (default: by the ending of -o, exe if it has none; "
             "mlir "
             "without -o)")
-        ->type_name("WHAT:{spec,ast,attn,mlir,plan,fingerprint,kernels,llvm,"
-                    "asm,ptx,cubin,"
+        ->type_name("WHAT:{spec,ast,attn,mlir,plan,launches,fingerprint,"
+                    "kernels,llvm,asm,ptx,cubin,"
                     "so,obj,exe,web}");
     addCpu(command);
     addTarget(command);

@@ -57,10 +57,8 @@ void ProgramEmitter::emitEpilogue(const Epilogue &epilogue) {
 
   int64_t atOnce = epilogue.placesAtOnce(tile);
   int64_t columns = llvm::divideCeil(epilogue.width, atOnce);
-  int rowsSlot = storage.description().numSlots++;
-  Value rows = rowsAround(op);
-  main.setSlot(frame, rowsSlot, rows);
-  Tiles tiles = tilesOf(main, rows, columns);
+  int rowsSlot = slotOf(0);
+  Tiles tiles = tilesOf(main, count(), columns);
   launch(
       op, joinedLabels(ops), tiles.count,
       [&](KernelBuilder &kernel, Value frame, Value first, Value last) {

@@ -301,12 +301,9 @@ void StripEmitter::emitBatch(const Place &at, Value first, Value last) {
 /// A unit is a tile of the product.
 void ProgramEmitter::emitBatchStrips(const StripGroup &group, StringRef name) {
   ComputeOp op = group.members.front().op;
-  int rowsSlot = storage.description().numSlots++;
-  Value rows = rowsBefore(main, storage, frame, group.rows,
-                          main.slot(frame, Program::batchSlot));
-  main.setSlot(frame, rowsSlot, rows);
+  int rowsSlot = slotOf(0);
   launch(
-      op, name, main.divUp(rows, main.number(tile.rows)),
+      op, name, main.divUp(count(), main.number(tile.rows)),
       [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
         StripEmitter strips(kernel, storage, group, real, tile, lanes);
         Value height = kernel.number(tile.rows);
@@ -339,9 +336,8 @@ void ProgramEmitter::emitExampleStrips(const StripGroup &group,
     return builder.divUp(builder.max(rows, builder.number(1)),
                          builder.number(unitRows));
   };
-  Value units =
-      main.mul(main.slot(frame, Program::batchSlot),
-               main.mul(main.number(group.numPlaces()), partsOf(main, frame)));
+  Value units = main.mul(
+      count(), main.mul(main.number(group.numPlaces()), partsOf(main, frame)));
   ComputeOp op = group.members.front().op;
   launch(op, name, units,
          [&](KernelBuilder &kernel, Value frame, Value first, Value last) {

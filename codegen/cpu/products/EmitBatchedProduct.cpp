@@ -17,7 +17,7 @@ using namespace fovea::codegen;
 
 void ProgramEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
   int64_t places = placesOf(op, product);
-  Value units = main.mul(rowsAround(op), main.number(places));
+  Value units = main.mul(count(), main.number(places));
 
   auto multiply = [&](KernelBuilder &kernel, const Place &place,
                       ArrayRef<Index> indices) {

@@ -26,8 +26,7 @@ Value ProgramEmitter::unitsOfThread(int64_t units) {
 }
 
 void ProgramEmitter::emitGathered(ComputeOp op, RowsProduct product) {
-  int termsSlot = storage.description().numSlots++;
-  main.setSlot(frame, termsSlot, termsOf(product));
+  int termsSlot = slotOf(0);
   int64_t units = llvm::divideCeil(product.count, gatheredRows);
   std::string name = op.getLabel().value_or("").str() + ".gemm";
   launch(

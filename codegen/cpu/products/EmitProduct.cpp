@@ -25,24 +25,9 @@ static constexpr int64_t leastHalved = 16;
 /// A larger packed right side is written past the caches.
 static constexpr int64_t mostNear = int64_t(1) << 17;
 
-void ProgramEmitter::emitPacking(Operation &op, bool ofParameters) {
-  op.walk([&](ComputeOp compute) {
-    const Storage *room = storage.packedOf(compute);
-    if (!room || (ofParameters && !storage.isKept(*room)) ||
-        !packedSlots.insert(room->slot).second)
-      return;
-    main.setLoc(compute.getLoc());
-    emitPack(compute, *rowsProductOf(compute));
-  });
-}
-
 void ProgramEmitter::emitPack(ComputeOp op, RowsProduct product) {
   const Storage &right = storage.of(product.right.getArray());
-  int room = storage.packedOf(op)->slot;
-  Value terms = termsOf(product);
-  // The number of terms is passed in the frame, as an argument of the kernel.
-  int termsSlot = storage.description().numSlots++;
-  main.setSlot(frame, termsSlot, terms);
+  int room = storage.packedOf(op)->slot, termsSlot = slotOf(0);
   Operation *top = op;
   while (!isa<ProgramOp>(top->getParentOp()))
     top = top->getParentOp();
@@ -151,12 +136,10 @@ void ProgramEmitter::multiply(KernelBuilder &kernel, Value frame, ComputeOp op,
 }
 
 void ProgramEmitter::emitProduct(ComputeOp op, RowsProduct product) {
-  if (product.gathered)
-    emitRunList(op, product);
   if (!product.packsAhead())
     return emitGathered(op, product);
   const Storage &result = storage.of(op.getResult());
-  ProductSize size = beginProduct(op, product);
+  ProductSize size = sizeOf(op);
   int64_t panels = tile.panels(product.columns());
   Tiles tiles = tilesOf(main, size.rows, panels);
   std::string name = op.getLabel().value_or("").str() + ".gemm";
@@ -180,6 +163,4 @@ void ProgramEmitter::emitProduct(ComputeOp op, RowsProduct product) {
         });
       },
       tiles.atOnce);
-  if (product.hasRowCondition)
-    emitRowCondition(op);
 }

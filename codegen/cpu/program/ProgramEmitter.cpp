@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/program/ProgramEmitter.h"
 #include "codegen/cpu/Machine.h"
+#include "codegen/cpu/program/CpuScheduler.h"
 #include "codegen/math/ExpandMath.h"
 #include "codegen/program/ShareKernels.h"
 #include "passes/memory/Locations.h"
@@ -19,7 +20,7 @@ LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
           TargetAttr::of(program) == describe(options.target, options.real)) &&
          "products are packed for one target");
   ProgramEmitter emitter(program, module, options);
-  if (failed(emitter.emit()))
+  if (failed(emitter.emit(options)))
     return failure();
   expandMath(module);
   if (!options.keepsNames)
@@ -32,11 +33,22 @@ ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
                                const EmitOptions &options)
     : LaunchEmitter(program, module, options,
                     options.target.lanes(options.real)),
-      target(options.target), tile(gemmTile(real, target)) {
-  marksSteps = options.marksSteps;
+      target(options.target), tile(gemmTile(real, target)) {}
+
+LogicalResult ProgramEmitter::emit(const EmitOptions &options) {
+  FailureOr<launch::ProgramOp> schedule =
+      CpuScheduler(program, storage)
+          .schedule(options.launches, options.marksSteps);
+  if (failed(schedule))
+    return failure();
+  declareFunctions(options.marksSteps);
+  emitProgram(*schedule);
+  assert(callsEachRun(*schedule) && "each run is one call");
+  return success();
 }
 
-LogicalResult ProgramEmitter::emit() {
+/// What kernels, and the functions of programs, call.
+void ProgramEmitter::declareFunctions(bool marksSteps) {
   emitGemm(module, real, target);
   Type pointer = main.pointer(), number = main.getI64Type();
   auto declare = [&](StringRef name, TypeRange arguments, TypeRange results) {
@@ -61,24 +73,6 @@ LogicalResult ProgramEmitter::emit() {
     emitGatheredGemm(module, real, target);
     declare(poolThreadsName, pointer, main.getI32Type());
   });
-  emitPrepare();
-  return emitProgram();
-}
-
-/// Packs the parameters, which persist from run to run.
-void ProgramEmitter::emitPrepare() {
-  Program &description = storage.description();
-  bool packs =
-      llvm::any_of(description.arrays, [](const Program::Array &array) {
-        return array.role == Program::Role::Packed;
-      });
-  if (!packs)
-    return;
-  description.prepare = (program.getSymName() + ".prepare").str();
-  beginFunction(description.prepare);
-  for (Operation &op : program.getBody().front())
-    emitPacking(op, /*ofParameters=*/true);
-  main.create<func::ReturnOp>();
 }
 
 void ProgramEmitter::emitStrips(KernelOp kernel) {
@@ -98,13 +92,6 @@ void ProgramEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
   body(kernel, function.getArgument(0), function.getArgument(1),
        function.getArgument(2));
   kernel.create<func::ReturnOp>();
-  Value address = main.create<func::ConstantOp>(function.getFunctionType(),
-                                                function.getSymName());
-  address =
-      main.create<UnrealizedConversionCastOp>(pointer, address).getResult(0);
-  Value pool = main.pointerSlot(frame, Program::poolSlot);
-  main.create<func::CallOp>(
-      parallelName, TypeRange(),
-      ValueRange{pool, address, frame, work.units,
-                 work.atOnce ? work.atOnce : main.number(1)});
+  callParallel(function, work.units,
+               work.atOnce ? work.atOnce : main.number(1));
 }

@@ -26,7 +26,7 @@ public:
   ProgramEmitter(attn::ProgramOp program, mlir::ModuleOp module,
                  const EmitOptions &options);
 
-  mlir::LogicalResult emit();
+  mlir::LogicalResult emit(const EmitOptions &options);
 
 private:
   void emitLaunch(mlir::Operation *op, llvm::StringRef name, const Work &work,
@@ -36,10 +36,9 @@ private:
                           attn::ExampleProduct product) override;
   void emitStrips(attn::KernelOp kernel) override;
   void emitColumns(attn::KernelOp kernel) override;
-  void emitPacking(mlir::Operation &op, bool ofParameters) override;
+  void emitPack(attn::ComputeOp op, attn::RowsProduct product) override;
 
-  void emitPrepare();
-  void emitPack(attn::ComputeOp op, attn::RowsProduct product);
+  void declareFunctions(bool marksSteps);
   /// Rows of a product and units of its columns, as panels: the work of a
   /// kernel.
   struct Piece {
@@ -74,7 +73,6 @@ private:
 
   Target target;
   GemmTile tile;
-  llvm::DenseSet<int> packedSlots;
 };
 
 } // namespace fovea::codegen

@@ -196,8 +196,7 @@ void StripEmitter::copyTile(const Place &at, Value unit, Value parts,
   });
 }
 
-/// A kernel that copies the products' rows and keys, unless copied
-/// already.
+/// A kernel that copies the products' rows and keys that the run writes.
 void GpuEmitter::copyFactors(const StripGroup &group) {
   struct Factor {
     ComputeOp op;
@@ -206,31 +205,18 @@ void GpuEmitter::copyFactors(const StripGroup &group) {
   };
   SmallVector<Factor> factors;
   SmallVector<Operation *> members;
-  Attention attention = *attentionIn(group.kernel);
-  Value units = main.number(0);
-  Value places = main.mul(main.slot(frame, Program::batchSlot),
-                          main.number(group.numPlaces()));
+  llvm::DenseSet<int> seen;
   auto add = [&](ComputeOp op, const Storage *copy, bool isOfRows) {
-    if (!copy || !copied.insert(copy->slot).second)
+    if (!copy || !isWritten(*copy) || !seen.insert(copy->slot).second)
       return;
-    CopiedRows rows = isOfRows ? *rowsOf(op) : *keysOf(attention, op);
-    Value tiles = main.divUp(largestExtent(rows.count), main.number(copyRows));
-    Value parts = main.mul(tiles, main.number(termTilesOf(rows.size)));
-    Value own = main.mul(places, parts);
-    int &numSlots = storage.description().numSlots;
-    factors.push_back({op, isOfRows, numSlots, numSlots + 1});
-    numSlots += 2;
-    main.setSlot(frame, factors.back().partsSlot, parts);
-    main.setSlot(frame, factors.back().unitsSlot, own);
-    units = main.add(units, own);
+    auto number = static_cast<unsigned>(2 * factors.size());
+    factors.push_back({op, isOfRows, slotOf(number), slotOf(number + 1)});
   };
   for (const StripMember &member : group.members) {
     members.push_back(member.op);
     add(member.op, storage.packedLeftOf(member.op), /*isOfRows=*/true);
     add(member.op, storage.packedOf(member.op), /*isOfRows=*/false);
   }
-  if (factors.empty())
-    return;
   KernelBuilder kernel(members.front()->getLoc(), module.getContext());
   func::FuncOp function =
       beginKernel(kernel, members.front(), joinedLabels(members) + ".factors",
@@ -246,7 +232,7 @@ void GpuEmitter::copyFactors(const StripGroup &group) {
                                   factor.isOfRows);
                 });
   kernel.create<func::ReturnOp>();
-  callKernel(function, units, copyThreads, 1);
+  callKernel(function, count(), copyThreads, 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -546,13 +532,9 @@ void GpuEmitter::emitInGroups(KernelOp op) {
   SmallVector<Operation *> members;
   for (const StripMember &member : group.members)
     members.push_back(member.op);
-  copyFactors(group);
-  Value parts =
-      main.divUp(largestExtent(group.rows), main.number(rowsOfAttention));
-  int partsSlot = storage.description().numSlots++;
-  main.setSlot(frame, partsSlot, parts);
-  Value units = main.mul(main.slot(frame, Program::batchSlot),
-                         main.mul(main.number(group.numPlaces()), parts));
+  int partsSlot = slotOf(0);
+  Value units =
+      main.mul(count(), main.mul(main.number(group.numPlaces()), scalar(0)));
   KernelBuilder kernel(op->getLoc(), module.getContext());
   func::FuncOp function =
       beginKernel(kernel, members.front(),

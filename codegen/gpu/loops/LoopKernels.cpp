@@ -379,10 +379,10 @@ void GpuEmitter::noteStep(func::FuncOp function, bool isByExample,
   if (!loop || !staysOnDevice(loop))
     return;
   Operation *op = loop.getBody().front().findAncestorOpInBlock(*launched);
-  StepTime time = isa<YieldOp>(op) ? timeOfCommit : timeOf(op);
-  // After a product a block clears the rows of an example.
-  if (isByExample && !isa<YieldOp>(op) && !hasBlockOfExample(op))
-    time = {time.phase + 1, 0};
+  StepTime time = timeOfCommit;
+  if (run.getPhase())
+    time = {static_cast<int64_t>(*run.getPhase()),
+            static_cast<int64_t>(*run.getTurn())};
   stepLaunches[function] = {time, op, isByExample, isAhead};
 }
 

@@ -228,14 +228,9 @@ void GpuEmitter::emitStrips(KernelOp op) {
     return builder.mul(builder.slot(frame, rooms.partSlot),
                        builder.number(bytes));
   };
-  Value parts = main.number(1);
-  if (group.isDivisible())
-    parts = main.divUp(largestExtent(group.rows),
-                       main.number(TargetAttr::of(op).getStripRows()));
-  int partsSlot = storage.description().numSlots++;
-  main.setSlot(frame, partsSlot, parts);
-  Value units = main.mul(main.slot(frame, Program::batchSlot),
-                         main.mul(main.number(group.numPlaces()), parts));
+  int partsSlot = slotOf(0);
+  Value units =
+      main.mul(count(), main.mul(main.number(group.numPlaces()), scalar(0)));
   Value ofBlock = bytesOfRooms(main, frame);
   ofBlock = main.select(main.atMost(ofBlock, main.number(most)), ofBlock,
                         main.number(0));

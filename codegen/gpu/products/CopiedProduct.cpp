@@ -194,18 +194,40 @@ void GpuEmitter::noteCopies() {
     notes->back().bytesOfUnit = 3 * copyBytes;
 }
 
+void GpuEmitter::emitCopies(Operation *op) {
+  if (auto kernel = dyn_cast<KernelOp>(op))
+    return copyFactors(stripsOf(kernel));
+  auto compute = cast<ComputeOp>(op);
+  if (run.getWork() == launch::Work::gather)
+    launchGathered(compute);
+  else
+    launchCopies(compute);
+}
+
+/// The copies of both factors.
+std::array<GpuEmitter::FactorCopy, 2>
+GpuEmitter::factorsOf(ComputeOp op, const RowsProduct &product,
+                      const ProductSize &size) {
+  // Rows by a length are those of the result, or the terms.
+  auto copyOf = [&](const Storage *copy, CopiedSide side) {
+    Size rows{.number = side.rows,
+              .slot = product.isByRows() ? size.rowsSlot : size.termsSlot};
+    return FactorCopy{copy, side, rows, side.isListed ? size.rowList : nullptr};
+  };
+  return {copyOf(storage.packedLeftOf(op), copiedLeft(op, product)),
+          copyOf(storage.packedOf(op), copiedRight(product))};
+}
+
 /// A kernel that copies missing factors: the tiles of one side after the
 /// other.
-void GpuEmitter::launchCopies(ComputeOp op, ArrayRef<FactorCopy> all) {
+void GpuEmitter::launchCopies(ComputeOp op) {
   SmallVector<FactorCopy> copies;
   Value units = main.number(0);
-  for (const FactorCopy &copy : all)
-    if (copied.insert(copy.slot).second) {
+  for (const FactorCopy &copy : factorsOf(op, *rowsProductOf(op), sizeOf(op)))
+    if (isWritten(*copy.copy)) {
       copies.push_back(copy);
       units = main.add(units, copy.units(main, frame));
     }
-  if (copies.empty())
-    return;
   KernelBuilder kernel(op->getLoc(), module.getContext());
   std::string label = op.getLabel().value_or("").str();
   func::FuncOp function = beginKernel(kernel, op, label + ".factors",
@@ -215,7 +237,7 @@ void GpuEmitter::launchCopies(ComputeOp op, ArrayRef<FactorCopy> all) {
   auto emit = [&](const FactorCopy &copy, Value unit) {
     emitCopy(kernel, sideOf(kernel, own, copy), copy.rows.of(kernel, own),
              kernel.number(copy.from.columns), kernel.number(copy.across()),
-             unit, kernel.pointerSlot(own, copy.slot));
+             unit, kernel.pointerSlot(own, copy.copy->slot));
   };
   kernel.loop(blockNumber(kernel), function.getArgument(1), numBlocks(kernel),
               [&](Value unit) {
@@ -265,18 +287,7 @@ Value GpuEmitter::Size::of(KernelBuilder &builder, Value frame) const {
 void GpuEmitter::emitCopiedProduct(ComputeOp op, const RowsProduct &product,
                                    const ProductSize &size) {
   bool isRows = product.isByRows();
-  // Rows by a length are those of the result, or the terms.
-  auto copyOf = [&](const Storage *copy, CopiedSide side) {
-    Size rows{.number = side.rows,
-              .slot = isRows ? size.rowsSlot : size.termsSlot};
-    return FactorCopy{copy->slot, side, rows,
-                      side.isListed ? size.rowList : nullptr};
-  };
-  FactorCopy left = copyOf(storage.packedLeftOf(op), copiedLeft(op, product));
-  FactorCopy right = copyOf(storage.packedOf(op), copiedRight(product));
-  launchGathered(op);
-  launchCopies(op, {left, right});
-
+  auto [left, right] = factorsOf(op, product, size);
   CopiedProduct p;
   p.columns = product.columns();
   p.cRow = product.width;
@@ -300,7 +311,7 @@ void GpuEmitter::emitCopiedProduct(ComputeOp op, const RowsProduct &product,
   }
   Value own = function.getArgument(0);
   auto factorOf = [&](const FactorCopy &copy) {
-    return CopiedFactor{kernel.pointerSlot(own, copy.slot), copy.across(),
+    return CopiedFactor{kernel.pointerSlot(own, copy.copy->slot), copy.across(),
                         copy.from.rowsAreTerms};
   };
   p.a = factorOf(left);

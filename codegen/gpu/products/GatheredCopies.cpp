@@ -28,7 +28,7 @@ KernelBuilder::Values GpuEmitter::copyAt(KernelBuilder &b, Value frame,
             b.number(copy.from.columns),
             b.number(copy.across()),
             b.number(parts[0].firstUnit),
-            b.pointerSlot(frame, copy.slot)};
+            b.pointerSlot(frame, copy.copy->slot)};
   }
   size_t half = parts.size() / 2;
   return b.chooseAll(
@@ -52,17 +52,15 @@ void GpuEmitter::copyTile(KernelBuilder &b, Value frame,
 void GpuEmitter::launchGathered(ComputeOp op) {
   SmallVector<GatheredPart> parts, others;
   for (const GatheredCopy &each : gatheredAhead(op)) {
-    int slot = storage.packedOf(each.reader)->slot;
-    copied.insert(slot);
     assert(each.side.deep == 1 && "weights lie in rows");
     Size rows{.number = each.side.rows};
     (isInFours(each.side) ? parts : others)
-        .push_back({FactorCopy{slot, each.side, rows, nullptr}, 0});
+        .push_back({FactorCopy{storage.packedOf(each.reader), each.side, rows,
+                               nullptr},
+                    0});
   }
   size_t numByFours = parts.size();
   llvm::append_range(parts, others);
-  if (parts.empty())
-    return;
   int64_t units = 0;
   for (GatheredPart &part : parts) {
     part.firstUnit = units;

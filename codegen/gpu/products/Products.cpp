@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/gpu/program/GpuEmitter.h"
+#include "codegen/gpu/program/GpuScheduler.h"
 #include "dialect/Precision.h"
 #include "targets/nvidia/ChooseTiles.h"
 #include "targets/nvidia/Tiles.h"
@@ -25,8 +26,14 @@ static_assert(smallTile.rows == smallRows &&
 /// Sums of 64 bits would take all registers of a thread.
 static bool hasLarge(Type element) { return element.isF32(); }
 
-static TileShape shapeOf(ComputeOp op, Type element) {
+TileShape fovea::codegen::shapeOf(ComputeOp op, Type element, StringRef tile) {
+  if (tile == "small")
+    return smallTile;
+  if (tile == "large")
+    return largeTile;
   Tiles tiles = tilesOf(op);
+  if (!tile.empty() || keptColumnsOf(op))
+    return tile.empty() ? smallTile : TileShape();
   if (!precisionOf(op))
     return tiles == Tiles::small                        ? smallTile
            : tiles == Tiles::large && hasLarge(element) ? largeTile
@@ -38,10 +45,8 @@ static TileShape shapeOf(ComputeOp op, Type element) {
 }
 
 void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
-  if (product.gathered)
-    emitRunList(op, product);
   bool isRows = product.isByRows();
-  ProductSize size = beginProduct(op, product);
+  ProductSize size = sizeOf(op);
   auto arrayAt = [&](KernelBuilder &b, Value frame, Value array,
                      int64_t first) {
     return b.at(real, b.pointerSlot(frame, storage.of(array).slot), first);
@@ -76,12 +81,8 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
     }
     return side;
   };
-  if (storage.packedLeftOf(op)) {
-    emitCopiedProduct(op, product, size);
-    if (product.hasRowCondition)
-      emitRowCondition(op);
-    return;
-  }
+  if (storage.packedLeftOf(op))
+    return emitCopiedProduct(op, product, size);
   auto acrossOf = [&](const TileShape &shape) {
     return static_cast<int64_t>(
         llvm::divideCeil(product.columns(), shape.columns));
@@ -114,28 +115,9 @@ void GpuEmitter::emitProduct(ComputeOp op, RowsProduct product) {
       emitTile(b, tile);
     });
   };
-  if (keptColumnsOf(op)) {
-    launchIn(smallTile);
+  launchIn(shapeOf(op, real, run.getTile().value_or("")));
+  if (keptColumnsOf(op))
     emitKept(op, tileOf);
-  } else if (tilesOf(op) != Tiles::any) {
-    launchIn(shapeOf(op, real));
-  } else {
-    auto isFew = [&](const TileShape &shape, int64_t least) {
-      return main.less(unitsOf(shape), main.number(least));
-    };
-    auto launchMedium = [&] {
-      main.branch(
-          isFew(TileShape(), leastTiles), [&] { launchIn(smallTile); },
-          [&] { launchIn(TileShape()); });
-    };
-    if (hasLarge(real) && product.columns() >= largeSide)
-      main.branch(isFew(largeTile, leastLargeTiles), launchMedium,
-                  [&] { launchIn(largeTile); });
-    else
-      launchMedium();
-  }
-  if (product.hasRowCondition)
-    emitRowCondition(op);
 }
 
 /// The functions that a loop with kept columns calls for a strip of a product:
@@ -176,23 +158,11 @@ void GpuEmitter::emitKept(
   keptProducts[lastKernel] = {*keptColumnsOf(op), keep, multiply};
 }
 
-/// The largest extent of the batch.
-Value GpuEmitter::largestExtent(Attribute extent) {
-  if (auto number = dyn_cast<IntegerAttr>(extent))
-    return main.number(number.getInt());
-  return main.slot(
-      frame, storage.length(cast<StringAttr>(extent).getValue()).maximumSlot);
-}
-
 void GpuEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
   int64_t places = placesOf(op, product);
-  // Vertically adjacent tiles are apart.
-  TileShape shape = shapeOf(op, real);
-  Value tiles = main.divUp(largestExtent(op.getExtents()[product.m]),
-                           main.number(shape.rows));
-  int tilesSlot = storage.description().numSlots++;
-  main.setSlot(frame, tilesSlot, tiles);
-  Value units = main.mul(rowsAround(op), main.mul(tiles, main.number(places)));
+  TileShape shape = shapeOf(op, real, "");
+  int tilesSlot = slotOf(0);
+  Value units = main.mul(count(), main.mul(scalar(0), main.number(places)));
 
   auto multiply = [&](KernelBuilder &b, const Place &place,
                       ArrayRef<Index> indices, Value row) {

@@ -38,18 +38,29 @@ bool GpuEmitter::emitScatter(ComputeOp op) {
   const Storage *list = storage.rowListOf(op);
   if (!list)
     return false;
-  const Storage &result = storage.of(op.getResult());
-  std::string name = op.getLabel().value_or("").str();
-  Value terms = main.entry(frame, storage.slotOfLayout(list->layout),
-                           main.slot(frame, Program::batchSlot));
-  auto listIn = [&](KernelBuilder &b, Value frame) {
-    return TermList{b, b.pointerSlot(frame, list->slot)};
-  };
+  switch (run.getWork()) {
+  case launch::Work::clear:
+    clearRows(op);
+    break;
+  case launch::Work::scatter:
+    listTerms(op, *list);
+    break;
+  case launch::Work::link:
+    linkTerms(op, *list);
+    break;
+  default:
+    addTerms(op, *list);
+  }
+  return true;
+}
 
-  // Zeros in rows without terms.
+/// Zeros in rows without terms.
+void GpuEmitter::clearRows(ComputeOp op) {
   constexpr int64_t chunk = 64 * groupThreads;
+  const Storage &result = storage.of(op.getResult());
   int64_t numbers = numbersIn(result.type);
-  launch(op, name + ".zeros", main.number(llvm::divideCeil(numbers, chunk)),
+  launch(op, joinedLabels({op}) + ".zeros",
+         main.number(llvm::divideCeil(numbers, chunk)),
          [&](KernelBuilder &b, Value frame, Value first, Value) {
            Value begin = b.mul(first, b.number(chunk));
            Value base = b.pointerSlot(frame, result.slot);
@@ -57,10 +68,13 @@ bool GpuEmitter::emitScatter(ComputeOp op) {
            b.clear(element, b.at(element, base, begin),
                    b.min(b.number(chunk), b.sub(b.number(numbers), begin)));
          });
+}
 
-  launchRows(op, name + ".terms", [&](KernelBuilder &b, const Place &place) {
+void GpuEmitter::listTerms(ComputeOp op, const Storage &list) {
+  std::string name = joinedLabels({op}) + ".terms";
+  launchRows(op, name, [&](KernelBuilder &b, const Place &place) {
     BodyEmitter values(b, storage, place, 0);
-    TermList own{b, values.base(*list)};
+    TermList own{b, values.base(list)};
     ComputeEmitter emitter(b, storage, op, lanes);
     Value count = values.extent(op.getExtents()[op.getNumParallel()]);
     b.share(b.number(0), count, [&](Value term) {
@@ -74,13 +88,14 @@ bool GpuEmitter::emitScatter(ComputeOp op) {
       set(NumberOfTerm, term);
     });
   });
+}
 
-  Value groups = main.divUp(terms, main.number(groupThreads));
-  int termsSlot = storage.description().numSlots++;
-  main.setSlot(frame, termsSlot, terms);
-  launch(op, name + ".links", groups,
+void GpuEmitter::linkTerms(ComputeOp op, const Storage &list) {
+  Value groups = main.divUp(count(), main.number(groupThreads));
+  int termsSlot = slotOf(0);
+  launch(op, joinedLabels({op}) + ".links", groups,
          [&](KernelBuilder &b, Value frame, Value first, Value last) {
-           TermList all = listIn(b, frame);
+           TermList all{b, b.pointerSlot(frame, list.slot)};
            Value size = b.number(groupThreads);
            Value end = b.min(b.mul(last, size), b.slot(frame, termsSlot));
            b.share(b.mul(first, size), end, [&](Value entry) {
@@ -105,10 +120,12 @@ bool GpuEmitter::emitScatter(ComputeOp op) {
              });
            });
          });
+}
 
-  launch(op, name, terms,
+void GpuEmitter::addTerms(ComputeOp op, const Storage &list) {
+  launch(op, joinedLabels({op}), count(),
          [&](KernelBuilder &b, Value frame, Value first, Value) {
-           TermList all = listIn(b, frame);
+           TermList all{b, b.pointerSlot(frame, list.slot)};
            Value isFirst = b.equal(all.get(first, IsFirst), b.number(1));
            b.branch(isFirst, [&] {
              Value row = all.get(first, RowOfTerm), none = b.number(-1);
@@ -123,5 +140,4 @@ bool GpuEmitter::emitScatter(ComputeOp op) {
                  });
            });
          });
-  return true;
 }

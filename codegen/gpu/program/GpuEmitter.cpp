@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/gpu/products/CopiedProduct.h"
+#include "codegen/gpu/program/GpuScheduler.h"
 #include "codegen/gpu/program/Threads.h"
 #include "targets/nvidia/Blocks.h"
 
@@ -19,7 +20,12 @@ GpuEmitter::GpuEmitter(ProgramOp program, ModuleOp module,
                        const EmitOptions &options)
     : LaunchEmitter(program, module, options, lanesOfRange) {}
 
-LogicalResult GpuEmitter::emit() {
+LogicalResult GpuEmitter::emit(const EmitOptions &options) {
+  FailureOr<launch::ProgramOp> schedule =
+      GpuScheduler(program, storage, real)
+          .schedule(options.launches, /*marksSteps=*/false);
+  if (failed(schedule))
+    return failure();
   Type pointer = main.pointer(), number = main.getI64Type();
   if (!module.lookupSymbol(parallelName)) {
     main.setInsertionPointToEnd(module.getBody());
@@ -28,13 +34,9 @@ LogicalResult GpuEmitter::emit() {
                               {pointer, pointer, pointer, number, number}, {}))
         .setPrivate();
   }
-  program.walk([&](ComputeOp op) {
-    if (const Storage *copy = storage.storedCopyOf(op))
-      copied.insert(copy->slot);
-  });
-  if (failed(emitProgram()))
-    return failure();
+  emitProgram(*schedule);
   emitLoops();
+  assert(callsEachRun(*schedule) && "each run is one call");
   return success();
 }
 
@@ -43,15 +45,7 @@ void GpuEmitter::callKernel(func::FuncOp function, Value units, int64_t threads,
   lastKernel = function;
   function->setAttr(threadsName, main.getI64IntegerAttr(threads));
   function->setAttr(unitsAtOnceName, main.getI64IntegerAttr(unitsAtOnce));
-  Value address = main.create<func::ConstantOp>(function.getFunctionType(),
-                                                function.getSymName());
-  address = main.create<UnrealizedConversionCastOp>(main.pointer(), address)
-                .getResult(0);
-  Value pool = main.pointerSlot(frame, Program::poolSlot);
-  main.create<func::CallOp>(
-      parallelName, TypeRange(),
-      ValueRange{pool, address, frame, units,
-                 sharedBytes ? sharedBytes : main.number(0)});
+  callParallel(function, units, sharedBytes ? sharedBytes : main.number(0));
 }
 
 /// for (unit = that of the group or block; unit < units; unit += all of them)

@@ -53,7 +53,7 @@ public:
   GpuEmitter(attn::ProgramOp program, mlir::ModuleOp module,
              const EmitOptions &options);
 
-  mlir::LogicalResult emit();
+  mlir::LogicalResult emit(const EmitOptions &options);
 
 private:
   void emitLaunch(mlir::Operation *op, llvm::StringRef name, const Work &work,
@@ -63,13 +63,18 @@ private:
                           attn::ExampleProduct product) override;
   bool emitScatter(attn::ComputeOp op) override;
   void emitStrips(attn::KernelOp kernel) override;
-  /// For an attention that reads copies: these, and their readers.
+  void clearRows(attn::ComputeOp op);
+  void listTerms(attn::ComputeOp op, const attn::Storage &list);
+  void linkTerms(attn::ComputeOp op, const attn::Storage &list);
+  void addTerms(attn::ComputeOp op, const attn::Storage &list);
+  void emitCopies(mlir::Operation *op) override;
+  /// An attention that reads copies.
   void emitInGroups(attn::KernelOp kernel);
   void copyFactors(const struct StripGroup &group);
   void emitColumns(attn::KernelOp kernel) override;
   void noteLoop(attn::ScanOp op, mlir::scf::ForOp loop) override;
 
-  /// Records the time of a kernel in a loop that stays on the device.
+  /// Records what a kernel in a loop that stays on the device is.
   void noteStep(mlir::func::FuncOp function, bool isByExample, bool isAhead);
   /// The kernels of such loops.
   void emitLoops();
@@ -95,7 +100,7 @@ private:
   /// The copy of a product's side: its source, the number of rows, and their
   /// list, if there is one.
   struct FactorCopy {
-    int slot;
+    const attn::Storage *copy;
     attn::CopiedSide from;
     Size rows;
     const attn::Storage *list;
@@ -104,7 +109,10 @@ private:
   };
   TileSide sideOf(KernelBuilder &builder, mlir::Value frame,
                   const FactorCopy &copy);
-  void launchCopies(attn::ComputeOp op, llvm::ArrayRef<FactorCopy> all);
+  std::array<FactorCopy, 2> factorsOf(attn::ComputeOp op,
+                                      const attn::RowsProduct &product,
+                                      const ProductSize &size);
+  void launchCopies(attn::ComputeOp op);
   /// Records that the units of the last kernel are tiles of copies.
   void noteCopies();
 
@@ -132,8 +140,6 @@ private:
                                         const TileShape &)>
                     tileOf);
 
-  /// The slots of factors that are copied already.
-  llvm::DenseSet<int> copied;
   /// Those that stay on the device.
   std::vector<std::pair<attn::ScanOp, mlir::scf::ForOp>> loops;
   llvm::DenseMap<mlir::Operation *, StepLaunch> stepLaunches;
@@ -141,7 +147,6 @@ private:
   mlir::func::FuncOp lastKernel;
   /// For the current kernel.
   TileMemory memory;
-  mlir::Value largestExtent(mlir::Attribute extent);
 };
 
 } // namespace fovea::codegen

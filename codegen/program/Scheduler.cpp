@@ -1,0 +1,569 @@
+//===- Scheduler.cpp - which launches run a program -----------------------===//
+
+#include "codegen/program/Scheduler.h"
+#include "passes/batch/Batch.h"
+#include "passes/kernels/DivideWork.h"
+#include "passes/kernels/Members.h"
+#include "passes/memory/KeepLoops.h"
+#include "passes/memory/Locations.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+using runtime::Program;
+
+static void addOps(Block &block, SmallVectorImpl<Operation *> &ops) {
+  for (Operation &op : block) {
+    ops.push_back(&op);
+    if (isa<ScanOp, KernelOp>(op))
+      addOps(op.getRegion(0).front(), ops);
+  }
+}
+
+SmallVector<Operation *> fovea::codegen::numberedOps(ProgramOp program) {
+  SmallVector<Operation *> ops;
+  addOps(program.getBody().front(), ops);
+  return ops;
+}
+
+std::string fovea::codegen::joinedLabels(ArrayRef<Operation *> ops) {
+  std::string name;
+  for (Operation *op : ops)
+    if (auto label = op->getAttrOfType<StringAttr>("label");
+        label && !label.empty())
+      name += (name.empty() ? "" : ".") + label.str();
+  return name;
+}
+
+static std::string labelOf(Operation *op) { return joinedLabels({op}); }
+
+Scheduler::Scheduler(ProgramOp program, StorageMap &storage)
+    : program(program), storage(storage),
+      b(program.getLoc(), program.getContext()) {
+  for (auto [number, op] : llvm::enumerate(numberedOps(program)))
+    numbers[op] = static_cast<int64_t>(number);
+  nameMemories();
+}
+
+FailureOr<launch::ProgramOp> Scheduler::schedule(ModuleOp module, bool marks) {
+  marksSteps = marks;
+  b.setInsertionPointToEnd(module.getBody());
+  result = b.create<launch::ProgramOp>(program.getSymName());
+  b.setInsertionPointToStart(&result.getBody().emplaceBlock());
+  addPrepare();
+  if (failed(addBlock(program.getBody().front())))
+    return failure();
+  numberSlots();
+  return result;
+}
+
+/// A scalar has one slot in all runs of an op, in the order of first use.
+void Scheduler::numberSlots() {
+  llvm::DenseMap<std::pair<int64_t, Value>, int64_t> slots;
+  result.walk<WalkOrder::PreOrder>([&](launch::RunOp run) {
+    SmallVector<int64_t> own;
+    for (Value scalar : run.getScalars()) {
+      auto [slot, isNew] = slots.try_emplace({run.getNumber(), scalar}, 0);
+      if (isNew)
+        slot->second = storage.newSlot();
+      own.push_back(slot->second);
+    }
+    run.setSlots(own);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Memories
+//===----------------------------------------------------------------------===//
+
+/// A memory has the name of the first array in it.
+void Scheduler::nameMemories() {
+  for (const Program::Array &array : storage.description().arrays)
+    if (array.role == Program::Role::Data ||
+        array.role == Program::Role::Parameter)
+      names.try_emplace(array.slot, array.name);
+  for (Operation *op : numberedOps(program)) {
+    for (Value array : op->getResults())
+      if (isa<ArrayType>(array.getType()) && storage.of(array).strip < 0)
+        names.try_emplace(storage.of(array).slot, labelOf(op));
+    auto compute = dyn_cast<ComputeOp>(op);
+    if (!compute)
+      continue;
+    if (const Storage *list = storage.rowListOf(compute))
+      names.try_emplace(list->slot, labelOf(op) + ".list");
+    if (const Storage *packed = storage.packedOf(compute))
+      names.try_emplace(packed->slot, labelOf(op) + ".right");
+    if (const Storage *packed = storage.packedLeftOf(compute))
+      names.try_emplace(packed->slot, labelOf(op) + ".left");
+  }
+}
+
+Value Scheduler::memoryAt(int slot) {
+  Value &memory = memories[slot];
+  if (memory)
+    return memory;
+  auto array = llvm::find_if(
+      storage.description().arrays,
+      [&](const Program::Array &each) { return each.slot == slot; });
+  OpBuilder::InsertionGuard guard(b);
+  Block &top = result.getBody().front();
+  if (Block *own = b.getInsertionBlock(); own != &top)
+    b.setInsertionPoint(top.findAncestorOpInBlock(*own->getParentOp()));
+  using Role = Program::Role;
+  auto origin = array->role == Role::Packed ? launch::Origin::kept
+                : array->role == Role::Data || array->role == Role::Parameter
+                    ? launch::Origin::given
+                    : launch::Origin::made;
+  auto scope = array->parts != 0      ? launch::Scope::block
+               : !array->part.empty() ? launch::Scope::thread
+               : array->layout < 0    ? launch::Scope::once
+                                      : launch::Scope::each;
+  SmallVector<Attribute> extents;
+  for (int64_t extent : array->shape)
+    extents.push_back(
+        extent < 0 ? Attribute(b.getStringAttr(
+                         storage.description().lengths[-1 - extent].name))
+                   : b.getI64IntegerAttr(extent));
+  Type elements[] = {b.getF32Type(), b.getF64Type(), b.getI64Type(),
+                     b.getI1Type()};
+  std::string name = names.lookup(slot);
+  if (name.empty())
+    name = array->part.empty() ? "array" : "room";
+  memory = b.create<launch::MemoryOp>(
+      launch::MemoryType::get(b.getContext()), name, slot, origin, scope,
+      b.getArrayAttr(extents), elements[static_cast<int>(array->element)]);
+  return memory;
+}
+
+Scheduler::Values Scheduler::memoriesAt(ArrayRef<int> slots) {
+  Values values;
+  for (int slot : slots)
+    values.push_back(memoryAt(slot));
+  return values;
+}
+
+void Scheduler::read(Value array, Uses &uses) const {
+  const Storage &own = storage.of(array);
+  if (own.strip >= 0)
+    return;
+  uses.reads.insert(own.slot);
+  if (own.init)
+    read(own.init, uses);
+}
+
+Scheduler::Uses Scheduler::arraysOf(Operation *op) const {
+  Uses uses;
+  op->walk([&](Operation *inner) {
+    if (isa<YieldOp>(inner))
+      return;
+    for (Value operand : inner->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (isa<ArrayType>(operand.getType()) && !(def && op->isAncestor(def)))
+        read(operand, uses);
+    }
+  });
+  return uses;
+}
+
+Scheduler::Uses Scheduler::usesOf(Operation *op) const {
+  Uses uses = arraysOf(op);
+  for (Value array : op->getResults()) {
+    const Storage &own = storage.of(array);
+    bool isPart = own.rowOf || uses.reads.contains(own.slot);
+    (isPart ? uses.updates : uses.writes).insert(own.slot);
+  }
+  op->walk([&](ComputeOp compute) {
+    for (const Storage *factor :
+         {storage.packedOf(compute), storage.packedLeftOf(compute),
+          storage.rowListOf(compute)})
+      if (factor)
+        uses.reads.insert(factor->slot);
+    if (const Storage *copy = storage.storedCopyOf(compute))
+      uses.writes.insert(copy->slot);
+  });
+  if (auto kernel = dyn_cast<KernelOp>(op); kernel && !roomsOf(kernel).empty())
+    uses.scratch.insert(storage.memoryOf(kernel).slot);
+  return uses;
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+Value Scheduler::batch() { return b.create<launch::BatchOp>(b.i64()); }
+
+Value Scheduler::longest(Attribute extent) {
+  if (auto number = dyn_cast<IntegerAttr>(extent))
+    return b.number(number.getInt());
+  return b.create<launch::LongestOp>(b.i64(), cast<StringAttr>(extent));
+}
+
+Value Scheduler::placesOf(int layout) {
+  if (layout == 0)
+    return batch();
+  const Program &description = storage.description();
+  SmallVector<Attribute> lengths;
+  for (int length : description.layouts[layout].lengths)
+    lengths.push_back(b.getStringAttr(description.lengths[length].name));
+  return b.create<launch::PlacesOp>(b.i64(), b.getArrayAttr(lengths),
+                                    b.getI64IntegerAttr(layout));
+}
+
+Value Scheduler::rowsAround(Operation *op) {
+  auto loops = storage.around(op);
+  if (loops.empty())
+    return batch();
+  return b.create<launch::RowsOp>(b.i64(), stepOf.lookup(loops.back()->op));
+}
+
+/// How many terms each sum of a product has.
+Value Scheduler::termsOf(const RowsProduct &product) {
+  if (product.isByRows())
+    return b.number(product.count);
+  ReadOp right = product.right;
+  const Storage &rows = storage.of(right.getArray());
+  return b.mul(placesOf(rows.layout),
+               b.number(numbersIn(rows.type) / product.rowStride));
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+launch::RunOp Scheduler::add(const Run &run, const Uses &uses) {
+  b.setLoc(run.op->getLoc());
+  auto textOf = [&](StringRef text) {
+    return text.empty() ? StringAttr() : b.getStringAttr(text);
+  };
+  IntegerAttr phase, turn;
+  if (isa<launch::PersistentOp>(
+          b.getInsertionBlock()->getParentOp()->getParentOp()) &&
+      run.work != Work::commit) {
+    StepTime time = timeOf(run.op);
+    // After a product a block clears the rows of an example.
+    if (run.work == Work::where)
+      time = {time.phase + 1, 0};
+    phase = b.getI64IntegerAttr(time.phase);
+    turn = b.getI64IntegerAttr(time.turn);
+  }
+  return b.create<launch::RunOp>(
+      run.work, numbers.at(run.op), textOf(run.label), run.scalars,
+      memoriesAt(uses.reads.getArrayRef()),
+      memoriesAt(uses.writes.getArrayRef()),
+      memoriesAt(uses.updates.getArrayRef()),
+      memoriesAt(uses.scratch.getArrayRef()), run.units, run.count,
+      textOf(run.tile), phase, turn);
+}
+
+LogicalResult Scheduler::addBlock(Block &block) {
+  bool isTop = isa<ProgramOp>(block.getParentOp());
+  int64_t step = 0;
+  for (Operation &op : block) {
+    auto kernel = dyn_cast<KernelOp>(op);
+    bool isStep = !kernel || !kernel.getMembers().empty();
+    if (isTop && isStep)
+      ++step;
+    if (isTop && isStep && marksSteps)
+      b.create<launch::StepOp>(b.getI64IntegerAttr(step));
+    if (isTop)
+      addPacks(op);
+    if (failed(addOp(op)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Scheduler::addOp(Operation &op) {
+  if (!isLaunched(op))
+    return success();
+  if (hasUnits(op) && !attn::unitsOf(&op))
+    return op.emitOpError() << "does not define its units";
+  if (auto scan = dyn_cast<ScanOp>(op))
+    return addScan(scan);
+  if (auto compute = dyn_cast<ComputeOp>(op))
+    addCompute(compute);
+  else if (auto kernel = dyn_cast<KernelOp>(op))
+    addKernel(kernel);
+  else if (auto concat = dyn_cast<ConcatOp>(op))
+    addGeneral(&op, concat.getLabel().value_or("").str());
+  else if (isa<AppendOp>(op))
+    addGeneral(&op, "");
+  else
+    return op.emitOpError() << "cannot be compiled yet";
+  return success();
+}
+
+/// An op whose units the phase `kernels` has said.
+void Scheduler::addGeneral(Operation *op, std::string label) {
+  Run run{.work = Work::compute, .op = op, .label = std::move(label)};
+  switch (*attn::unitsOf(op)) {
+  case attn::Units::examples:
+    run.units = Units::examples;
+    run.count = rowsAround(op);
+    break;
+  case attn::Units::rows: {
+    auto kernel = dyn_cast<KernelOp>(op);
+    auto compute = kernel ? kernel.getMembers().front() : cast<ComputeOp>(op);
+    run.units = Units::rows;
+    run.count = placesOf(
+        storage.layoutOfLength(cast<StringAttr>(compute.getExtents()[0])));
+    break;
+  }
+  case attn::Units::places:
+    run.units = Units::places;
+    break;
+  case attn::Units::ranges:
+    run.units = Units::ranges;
+    break;
+  case attn::Units::once:
+    break;
+  }
+  add(run, usesOf(op));
+}
+
+void Scheduler::addCompute(ComputeOp op) {
+  if (auto product = rowsProductOf(op))
+    return addProduct(op, *product);
+  if (auto product = exampleProductOf(op)) {
+    Values scalars = scalarsOf(op, *product);
+    add({.work = Work::compute,
+         .op = op,
+         .label = labelOf(op),
+         .units = Units::examples,
+         .count = rowsAround(op),
+         .scalars = scalars},
+        usesOf(op));
+    return;
+  }
+  if (!addScatter(op))
+    addGeneral(op, labelOf(op));
+}
+
+void Scheduler::addKernel(KernelOp op) {
+  SmallVector<ComputeOp> members = op.getMembers();
+  if (members.empty())
+    return;
+  SmallVector<Operation *> ops(members.begin(), members.end());
+  Run run{.work = Work::compute, .op = op, .label = joinedLabels(ops)};
+  switch (op.getSchedule()) {
+  case Schedule::loop:
+    return addGeneral(op, run.label);
+  case Schedule::rows:
+    run.units = Units::examples;
+    run.count = rowsAround(members.front());
+    break;
+  case Schedule::columns:
+    run.units = Units::tiles;
+    run.count = rowsAround(members.front());
+    run.scalars = {run.count};
+    break;
+  case Schedule::strips: {
+    addCopies(op);
+    StripGroup group = stripsOf(op);
+    run.units = Units::strips;
+    if (!group.weights) {
+      run.count = batch();
+      run.scalars = scalarsOf(group);
+      break;
+    }
+    auto number = dyn_cast<IntegerAttr>(group.rows);
+    run.count =
+        number ? b.mul(batch(), b.number(number.getInt()))
+               : placesOf(storage.layoutOfLength(cast<StringAttr>(group.rows)));
+    run.scalars = {run.count};
+    break;
+  }
+  }
+  add(run, usesOf(op));
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void Scheduler::addRunList(ComputeOp op) {
+  Uses uses = arraysOf(op);
+  uses.writes.insert(storage.rowListOf(op)->slot);
+  add({.work = Work::list,
+       .op = op,
+       .label = labelOf(op),
+       .units = Units::examples,
+       .count = rowsAround(op)},
+      uses);
+}
+
+void Scheduler::addProduct(ComputeOp op, const RowsProduct &product) {
+  if (product.gathered)
+    addRunList(op);
+  const Storage &own = storage.of(op.getResult());
+  Value terms = termsOf(product), rows = b.number(product.count);
+  if (product.isByRows()) {
+    Value places = own.layout == 0 ? rowsAround(op) : placesOf(own.layout);
+    rows = b.mul(places, b.number(numbersIn(own.type) / product.width));
+  }
+  Uses uses = usesOf(op), ofResult;
+  ofResult.updates.insert(own.slot);
+  if (product.columns() != product.width) {
+    add({.work = Work::clear,
+         .op = op,
+         .label = labelOf(op),
+         .units = Units::rows,
+         .count = rows},
+        ofResult);
+    if (uses.writes.remove(own.slot))
+      uses.updates.insert(own.slot);
+  }
+  const Storage *list = storage.rowListOf(op);
+  if (list && !product.gathered) {
+    Uses ofList;
+    ofList.writes.insert(list->slot);
+    add({.work = Work::list,
+         .op = op,
+         .label = labelOf(op),
+         .units = Units::examples,
+         .count = rowsAround(op)},
+        ofList);
+  }
+  addTiles(op, product, {rows, terms}, uses);
+  if (!product.hasRowCondition)
+    return;
+  Uses ofCondition = arraysOf(op);
+  ofCondition.updates.insert(own.slot);
+  add({.work = Work::where,
+       .op = op,
+       .label = labelOf(op),
+       .units = Units::examples,
+       .count = rowsAround(op)},
+      ofCondition);
+}
+
+void Scheduler::addTiles(ComputeOp op, const RowsProduct &, Values sizes,
+                         const Uses &uses) {
+  add({.work = Work::compute,
+       .op = op,
+       .label = labelOf(op),
+       .units = Units::tiles,
+       .count = sizes.front(),
+       .scalars = sizes},
+      uses);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+SmallVector<unsigned>
+fovea::codegen::startedCarries(ScanOp op, const StorageMap &storage) {
+  Block &body = op.getBody().front();
+  SmallVector<unsigned> carries;
+  for (unsigned i = 0; i < op.getNumCarries(); ++i)
+    if (!storage.of(body.getArgument(1 + i)).init)
+      carries.push_back(i);
+  return carries;
+}
+
+SmallVector<unsigned>
+fovea::codegen::committedCarries(ScanOp op, const StorageMap &storage) {
+  SmallVector<unsigned> carries;
+  for (unsigned i = 0; i < op.getNumCarries(); ++i)
+    if (!storage.of(op.getCarry(i)).init && op.getNext(i) != op.getCarry(i) &&
+        storage.of(op.getNext(i)).slot != storage.of(op.getCarry(i)).slot)
+      carries.push_back(i);
+  return carries;
+}
+
+SmallVector<unsigned> fovea::codegen::endedCarries(ScanOp op) {
+  SmallVector<unsigned> carries;
+  for (unsigned i = 0; i < op.getNumCarries(); ++i)
+    if (!op.getLast(i).use_empty())
+      carries.push_back(i);
+  return carries;
+}
+
+SmallVector<unsigned> fovea::codegen::committedRows(ScanOp op,
+                                                    const StorageMap &storage) {
+  SmallVector<unsigned> stacked;
+  for (unsigned i = 0; i < op.getNumStacked(); ++i)
+    if (storage.of(op.getStackedValue(i)).rowOf != op.getStacked(i))
+      stacked.push_back(i);
+  return stacked;
+}
+
+/// A run for each row around a loop, or for what the batch has once.
+Scheduler::Run Scheduler::forExamples(Work work, Operation *op) {
+  Run run{.work = work, .op = op};
+  auto scan =
+      isa<ScanOp>(op) ? cast<ScanOp>(op) : cast<ScanOp>(op->getParentOp());
+  if (batchOf(scan) == BatchKind::each) {
+    run.units = Units::examples;
+    run.count = rowsAround(op);
+  }
+  return run;
+}
+
+void Scheduler::addStart(ScanOp op) {
+  Uses uses;
+  for (unsigned i : startedCarries(op, storage)) {
+    read(op.getInits()[i], uses);
+    uses.writes.insert(storage.of(op.getCarry(i)).slot);
+  }
+  if (!uses.writes.empty())
+    add(forExamples(Work::start, op), uses);
+}
+
+void Scheduler::addCommit(ScanOp op) {
+  Uses uses;
+  for (unsigned i : committedRows(op, storage)) {
+    read(op.getStackedValue(i), uses);
+    uses.updates.insert(storage.of(op.getStacked(i)).slot);
+  }
+  for (unsigned i : committedCarries(op, storage)) {
+    read(op.getNext(i), uses);
+    uses.updates.insert(storage.of(op.getCarry(i)).slot);
+    if (const Storage *swapped = storage.swapOf(op, i))
+      uses.scratch.insert(swapped->slot);
+  }
+  if (!uses.updates.empty())
+    add(forExamples(Work::commit, op.getBody().front().getTerminator()), uses);
+}
+
+void Scheduler::addEnd(ScanOp op) {
+  Uses uses;
+  for (unsigned i : endedCarries(op)) {
+    read(op.getCarry(i), uses);
+    uses.writes.insert(storage.of(op.getLast(i)).slot);
+  }
+  if (!uses.writes.empty())
+    add(forExamples(Work::end, op), uses);
+}
+
+LogicalResult Scheduler::addScan(ScanOp op) {
+  addStart(op);
+  Value rows = rowsAround(op);
+  Values carries;
+  for (unsigned i = 0; i < op.getNumCarries(); ++i)
+    if (const Storage &carry = storage.of(op.getCarry(i)); carry.init)
+      carries.push_back(memoryAt(carry.slot));
+  OpBuilder::InsertionGuard guard(b);
+  b.setLoc(op.getLoc());
+  int64_t number = numbers.at(op);
+  Operation *item = nullptr;
+  if (staysOnDevice(op)) {
+    item = b.create<launch::PersistentOp>(number);
+    b.setInsertionPointToStart(&item->getRegion(0).emplaceBlock());
+  }
+  auto loop =
+      b.create<launch::ForOp>(op.getExtent(), number, rows, op.getReverse(),
+                              storage.loopOf(op).order >= 0, carries);
+  item = item ? item : loop;
+  Block &body = loop.getBody().emplaceBlock();
+  stepOf[op] = body.addArgument(b.i64(), op.getLoc());
+  b.setInsertionPointToStart(&body);
+  if (failed(addBlock(op.getBody().front())))
+    return failure();
+  addCommit(op);
+  b.setInsertionPointAfter(item);
+  addEnd(op);
+  return success();
+}
