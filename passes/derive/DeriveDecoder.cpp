@@ -45,6 +45,31 @@ struct DeriveDecoder : fovea::attn::impl::DeriveDecoderBase<DeriveDecoder> {
     keepAll(system);
     system.setSymName("decode");
     eraseDeadArrays(system);
+    if (failed(checkLengths(system)))
+      signalPassFailure();
+  }
+
+  /// What only training reads may have the length that a search finds; then no
+  /// equation that reads it can be shown.
+  LogicalResult checkLengths(SystemOp system) {
+    llvm::DenseSet<Attribute> open;
+    for (auto length : system.getOps<LengthOp>())
+      if (length.getOpen())
+        open.insert(length.getLengthAttr());
+    LogicalResult result = success();
+    for (auto data : system.getOps<DataOp>()) {
+      for (Attribute extent :
+           cast<ArrayType>(data.getResult().getType()).getShape().getValue())
+        if (open.contains(extent)) {
+          result = data.emitError()
+                   << "decoding: '" << data.getSource() << "' has the length "
+                   << extentText(extent)
+                   << ", which decoding finds; help: show no equation that "
+                      "reads it";
+          break;
+        }
+    }
+    return result;
   }
 
   /// Decoding has no dropout: random words are those without a seed, and a

@@ -226,12 +226,38 @@ static ComputeOp putChannelsLast(ComputeOp op, Examples &examples) {
   return sum;
 }
 
-/// The order of an equation, a function of its original form.
-static OrderAttr orderOf(ComputeOp op, const Examples &examples) {
+/// The numbers of blocks of places that decoding generates.
+static llvm::DenseSet<Attribute> generatedBlocks(ModuleOp module) {
+  llvm::DenseSet<Attribute> generated, blocks;
+  auto decoding = module.lookupSymbol<SystemOp>("decoding");
+  if (!decoding)
+    return blocks;
+  for (auto choice : decoding.getOps<ChoiceOp>())
+    if (choice.getResult())
+      generated.insert_range(
+          cast<ArrayType>(choice.getResult().getType()).getShape().getValue());
+  for (auto length : decoding.getOps<LengthOp>()) {
+    bool isQuotient =
+        length.getMap() &&
+        length.getMap()->getResult(0).getKind() == AffineExprKind::FloorDiv;
+    if (isQuotient && llvm::any_of(*length.getOf(), [&](Attribute other) {
+          return generated.contains(other);
+        }))
+      blocks.insert(length.getLengthAttr());
+  }
+  return blocks;
+}
+
+/// The order of an equation, a function of its original form. A search combines
+/// blocks one by one, as they are completed.
+static OrderAttr orderOf(ComputeOp op, const Examples &examples,
+                         const llvm::DenseSet<Attribute> &blocks) {
   if (isRunning(op) && !op.isNormaliser())
     return OrderAttr::get(op.getContext(), OrderAttr::chain, /*fused=*/false);
   int64_t lanes = isLikeMatrixProduct(op, examples) ? OrderAttr::chain
                                                     : bestPartialIndex(op);
+  if (lanes >= 0 && blocks.contains(op.getExtents()[lanes]))
+    lanes = OrderAttr::chain;
   bool isFused = op.getReducer() == Reducer::sum && productIn(op);
   return OrderAttr::get(op.getContext(), lanes, isFused);
 }
@@ -239,6 +265,7 @@ static OrderAttr orderOf(ComputeOp op, const Examples &examples) {
 namespace {
 struct OrderEquations : fovea::attn::impl::OrderEquationsBase<OrderEquations> {
   void runOnOperation() override {
+    llvm::DenseSet<Attribute> blocks = generatedBlocks(getOperation());
     for (auto system : getOperation().getOps<SystemOp>()) {
       SmallVector<ComputeOp> open;
       for (auto op : system.getOps<ComputeOp>())
@@ -249,7 +276,7 @@ struct OrderEquations : fovea::attn::impl::OrderEquationsBase<OrderEquations> {
       Examples examples(system);
       for (ComputeOp op : open) {
         op = putChannelsLast(op, examples);
-        op.setOrderAttr(orderOf(op, examples));
+        op.setOrderAttr(orderOf(op, examples, blocks));
       }
     }
   }

@@ -14,9 +14,8 @@ using namespace mlir;
 using namespace fovea::attn;
 using namespace fovea::attn::schedule;
 
-/// The ops on a shortest path of reads from `from` to `to`, both included.
-static SmallVector<Operation *> shortestPath(ArrayRef<Edge> edges,
-                                             Operation *from, Operation *to) {
+SmallVector<Operation *>
+schedule::shortestPath(ArrayRef<Edge> edges, Operation *from, Operation *to) {
   llvm::MapVector<Operation *, SmallVector<Operation *>> reads;
   for (const Edge &edge : edges)
     reads[edge.reader].push_back(edge.target);

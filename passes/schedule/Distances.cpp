@@ -1,9 +1,9 @@
 //===- Distances.cpp - how far away a read can be -------------------------===//
 //
 // Collects the facts at a read: the ranges of the indices, the condition,
-// the enclosing branches, and index arithmetic. They determine the
-// distance between the read place and an index, however the place is
-// written.
+// the enclosing branches, and index arithmetic, through the equations that give
+// a condition or an index a name. They determine the distance between the read
+// place and an index, however the place is written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,39 +19,61 @@ using namespace fovea::attn::schedule;
 
 namespace {
 
-/// The limits: alternatives of a condition, beyond which it is ignored, and
-/// examined values; shared ones count once.
-constexpr size_t maxAlternatives = 16, maxValues = 256;
+/// The limits: alternatives of a condition, beyond which it is ignored,
+/// examined values, of which shared ones count once, and reads of names.
+constexpr size_t maxAlternatives = 16, maxValues = 256, maxNames = 32;
 
 /// The facts inside of one compute.
 class Surroundings {
 public:
-  explicit Surroundings(ComputeOp op) : op(op), lengths(op) {}
+  explicit Surroundings(ComputeOp op) : op(op), lengths(op), here(op) {}
 
   /// Assumes the facts that hold at `inner`, a part of the compute. A
   /// failing condition hides its own reads too: whatever they return, it
   /// fails.
   void enter(Operation *inner);
   void assume(Value condition, bool holds);
+  /// Assumes index a <= index b + offset.
+  void assumeAtMost(unsigned a, unsigned b, int64_t offset);
 
   WholeSum valueOf(Value value);
   WholeSum indexOf(unsigned number);
   Distance difference(const WholeSum &place, const WholeSum &time) const;
 
 private:
+  /// An equation, with its indices where another one reads it.
+  struct Named {
+    explicit Named(ComputeOp op) : op(op) {}
+    ComputeOp op;
+    SmallVector<WholeSum> indices; // none for the compute itself
+    llvm::DenseMap<Value, WholeSum> values;
+  };
+  /// The equation whose elements `read` finds unchanged: one without
+  /// reduction; null for any other.
+  static ComputeOp equationOf(ReadOp read);
+  /// Evaluates `inner` inside of what `read` finds.
+  template <typename Result>
+  Result within(ReadOp read, llvm::function_ref<Result(ComputeOp)> inner,
+                const Result &unknown);
+
   WholeSum compute(Value value);
   WholeSum either(Value condition, Value whenTrue, Value whenFalse);
   WholeSum quotient(const WholeSum &a, Value divisor);
   std::optional<WholeSum> sizeOf(Attribute extent);
   std::vector<Facts> casesOf(Value condition, bool holds);
   std::vector<Facts> casesOf(arith::CmpIOp compare, bool holds);
+  std::vector<Facts> casesOf(ReadOp read, bool holds);
 
   ComputeOp op;
   Lengths lengths;
   Inequalities system;
-  llvm::DenseMap<Value, WholeSum> values;
+  Named here;
+  unsigned numNames = 0, numValues = 0;
   llvm::DenseMap<unsigned, WholeSum> indices;
   llvm::DenseMap<Attribute, WholeSum> sizes;
+  /// By dividend and divisor: what is written twice is one number.
+  std::map<std::tuple<std::map<unsigned, int64_t>, int64_t, int64_t>, WholeSum>
+      quotients;
 };
 
 /// All combinations of `first` and `second`.
@@ -104,20 +126,52 @@ WholeSum Surroundings::indexOf(unsigned number) {
   return self;
 }
 
+void Surroundings::assumeAtMost(unsigned a, unsigned b, int64_t offset) {
+  Facts facts;
+  facts.atLeast(indexOf(b) + WholeSum::number(offset), indexOf(a));
+  system.know(facts);
+}
+
+ComputeOp Surroundings::equationOf(ReadOp read) {
+  auto source = read.getArray().getDefiningOp<ComputeOp>();
+  bool isPlain = source && source.getReducer() == Reducer::none &&
+                 startsAtZero(source) && read.getAlternatives().empty() &&
+                 !read.getOtherwise();
+  return isPlain ? source : ComputeOp();
+}
+
+template <typename Result>
+Result Surroundings::within(ReadOp read,
+                            llvm::function_ref<Result(ComputeOp)> inner,
+                            const Result &unknown) {
+  ComputeOp source = equationOf(read);
+  if (!source || numNames++ == maxNames)
+    return unknown;
+  Named named(source);
+  for (Value index : read.getIndices())
+    named.indices.push_back(valueOf(index));
+  std::swap(here, named);
+  Result result = inner(source);
+  std::swap(here, named);
+  return result;
+}
+
 WholeSum Surroundings::valueOf(Value value) {
-  if (auto known = values.find(value); known != values.end())
+  if (auto known = here.values.find(value); known != here.values.end())
     return known->second;
-  WholeSum sum = values.size() < maxValues ? compute(value) : system.fresh();
-  values[value] = sum;
+  WholeSum sum = numValues++ < maxValues ? compute(value) : system.fresh();
+  here.values[value] = sum;
   return sum;
 }
 
 /// Expressions are as deep as the parser allows.
 WholeSum Surroundings::compute(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getOwner()->getParentOp() == op
-               ? indexOf(argument.getArgNumber())
-               : system.fresh();
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner()->getParentOp() != here.op)
+      return system.fresh();
+    return here.indices.empty() ? indexOf(argument.getArgNumber())
+                                : here.indices[argument.getArgNumber()];
+  }
   APInt number;
   if (matchPattern(value, m_ConstantInt(&number)) &&
       number.getSignificantBits() <= 48)
@@ -155,6 +209,14 @@ WholeSum Surroundings::compute(Value value) {
   }
   if (!value.getType().isIntOrIndex() || value.getType().isInteger(1))
     return system.fresh();
+  if (auto read = dyn_cast<ReadOp>(def); read && !value.getType().isIndex())
+    return within<WholeSum>(
+        read,
+        [&](ComputeOp source) {
+          return source.hasCondition() ? system.fresh()
+                                       : valueOf(source.getYielded());
+        },
+        system.fresh());
   if (auto choose = dyn_cast<arith::SelectOp>(def))
     return either(choose.getCondition(), choose.getTrueValue(),
                   choose.getFalseValue());
@@ -182,10 +244,13 @@ WholeSum Surroundings::either(Value condition, Value whenTrue,
 }
 
 WholeSum Surroundings::quotient(const WholeSum &a, Value divisor) {
-  WholeSum self = system.fresh();
   auto number = valueOf(divisor).value();
   if (!number || *number <= 0)
-    return self;
+    return system.fresh();
+  auto [known, isNew] = quotients.try_emplace({a.factors, a.constant, *number});
+  if (!isNew)
+    return known->second;
+  WholeSum self = known->second = system.fresh();
   Facts facts;
   WholeSum rest = a - self * *number;
   facts.atLeast(rest, WholeSum::number(0));
@@ -227,6 +292,24 @@ std::vector<Facts> Surroundings::casesOf(arith::CmpIOp compare, bool holds) {
   return {facts};
 }
 
+/// Where the condition of an equation fails, its elements are false.
+std::vector<Facts> Surroundings::casesOf(ReadOp read, bool holds) {
+  std::vector<Facts> unknown(1);
+  return within<std::vector<Facts>>(
+      read,
+      [&](ComputeOp source) {
+        std::vector<Facts> result = casesOf(source.getYielded(), holds);
+        if (!source.hasCondition())
+          return result;
+        Value condition =
+            source.getCondition().front().getTerminator()->getOperand(0);
+        result = holds ? both(casesOf(condition, true), result)
+                       : joined(casesOf(condition, false), result);
+        return result.size() <= maxAlternatives ? result : unknown;
+      },
+      unknown);
+}
+
 std::vector<Facts> Surroundings::casesOf(Value condition, bool holds) {
   std::vector<Facts> unknown(1), result;
   Operation *def = condition.getDefiningOp();
@@ -235,6 +318,8 @@ std::vector<Facts> Surroundings::casesOf(Value condition, bool holds) {
     return number.isZero() == holds ? std::vector<Facts>() : unknown;
   if (auto compare = dyn_cast_or_null<arith::CmpIOp>(def))
     return casesOf(compare, holds);
+  if (auto read = dyn_cast_or_null<ReadOp>(def))
+    return casesOf(read, holds);
   if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(def)) {
     auto first = casesOf(def->getOperand(0), holds),
          second = casesOf(def->getOperand(1), holds);
@@ -323,6 +408,25 @@ Distance schedule::distanceOf(const Access &access, unsigned time,
   Distance distance = here.difference(place, now);
   access.distances.push_back({time, axis, distance.min, distance.max});
   return distance;
+}
+
+int64_t schedule::largestBetween(const Access &access, unsigned a, unsigned b,
+                                 ArrayRef<Bound> known) {
+  const AccessIndex &first = access.indices[a], &second = access.indices[b];
+  if (auto op = dyn_cast<ComputeOp>(access.reader)) {
+    Surroundings here(op);
+    WholeSum x = here.valueOf(first.expression),
+             y = here.valueOf(second.expression);
+    for (const Bound &bound : known)
+      here.assumeAtMost(bound.index, bound.of, bound.offset);
+    here.enter(access.read);
+    return here.difference(x, y).max;
+  }
+  for (const Bound &bound : known)
+    if (first.kind == AccessIndex::Iterator && first.iterator == bound.index &&
+        second.kind == AccessIndex::Iterator && second.iterator == bound.of)
+      return bound.offset;
+  return Distance::infinity;
 }
 
 int64_t schedule::largestDifference(ComputeOp op, unsigned a, unsigned b) {

@@ -133,6 +133,17 @@ Distance distanceOf(const Access &access, unsigned time, unsigned axis);
 int64_t largestDifference(ComputeOp op, unsigned a, unsigned b);
 int64_t largestDifference(const Access &access, unsigned a, unsigned b);
 
+/// Index number `index` of an op is at most index number `of` plus `offset`.
+struct Bound {
+  unsigned index, of;
+  int64_t offset;
+};
+
+/// The largest value of axis `a` minus axis `b` of the array at a read, where
+/// `known` holds for the reader's indices; or Distance::infinity.
+int64_t largestBetween(const Access &access, unsigned a, unsigned b,
+                       llvm::ArrayRef<Bound> known);
+
 /// The name of an op's index: `t`.
 std::string indexName(mlir::Operation *op, unsigned index);
 /// Returns whether an index has a name from no spec: that of a value axis, d0,

@@ -538,16 +538,34 @@ static LogicalResult checkEquations(SystemOp system) {
   return success();
 }
 
+static FailureOr<Plan> planOf(const Graph &graph, bool report) {
+  if (report)
+    return makePlan(graph);
+  SystemOp system = graph.getSystem();
+  ScopedDiagnosticHandler silence(system.getContext(),
+                                  [](Diagnostic &) { return success(); });
+  return makePlan(graph);
+}
+
 FailureOr<std::pair<std::unique_ptr<Graph>, Plan>>
 schedule::planSystem(SystemOp system) {
   if (failed(checkEquations(system)))
     return failure();
   alignRanges(system);
+  // A search whose equations, as they stand, reach beyond the step is planned
+  // again by what is read of them.
+  bool isLast = generatedNames(system).empty();
   while (true) {
     auto graph = std::make_unique<Graph>(system);
-    FailureOr<Plan> plan = makePlan(*graph);
-    if (failed(plan))
-      return failure();
+    FailureOr<Plan> plan = planOf(*graph, /*report=*/isLast);
+    if (failed(plan)) {
+      if (isLast)
+        return failure();
+      isLast = true;
+      expandBlocks(system);
+      restrictToDemand(Graph(system));
+      continue;
+    }
     if (!narrowStates(*graph, *plan))
       return std::pair(std::move(graph), std::move(*plan));
   }

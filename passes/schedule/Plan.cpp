@@ -316,12 +316,18 @@ FailureOr<std::vector<Step>> schedule::planOps(const Graph &graph,
   return steps;
 }
 
-FailureOr<Plan> schedule::makePlan(const Graph &graph) {
+SmallVector<ChoiceOp> schedule::generatedNames(SystemOp system) {
   SmallVector<ChoiceOp> choices;
-  for (Operation *op : graph.getNodes())
-    if (auto choice = dyn_cast<ChoiceOp>(op))
-      if (choice.getResult() && !choice.getLatent())
-        choices.push_back(choice);
+  for (auto choice : system.getOps<ChoiceOp>())
+    if (choice.getResult() && !choice.getLatent())
+      choices.push_back(choice);
+  return choices;
+}
+
+FailureOr<Plan> schedule::makePlan(const Graph &graph) {
+  SmallVector<ChoiceOp> choices = generatedNames(graph.getSystem());
+  llvm::erase_if(choices,
+                 [&](ChoiceOp choice) { return !graph.isLive(choice); });
   if (!choices.empty())
     return planDecoder(graph, choices);
   auto steps = planOps(graph, graph.getNodes(), {}, /*report=*/true);

@@ -48,9 +48,21 @@ struct Plan {
   llvm::DenseSet<mlir::Operation *> generated;
 };
 
+/// The choices of a system that a search makes.
+llvm::SmallVector<ChoiceOp> generatedNames(SystemOp system);
+
 /// Rewrites recurrences over n and n + 1 places (`x[k+1] = f(x[k])`) so that a
 /// loop over n steps computes them. Runs before the graph is built.
 void alignRanges(SystemOp system);
+
+/// Makes axes over the blocks of a generated length, T//B, axes over that
+/// length, of which the last place of each block counts.
+void expandBlocks(SystemOp system);
+
+/// Restates in the equations of a graph with generated names up to which place
+/// they are read, so that a step computes no more. The graph is then out of
+/// date.
+void restrictToDemand(const Graph &graph);
 
 /// The plan of a graph; fails with a diagnostic.
 mlir::FailureOr<Plan> makePlan(const Graph &graph);
@@ -125,6 +137,11 @@ mlir::FailureOr<Step> planComponent(const Graph &graph,
 /// Reports why no loop computes `ops`.
 void reportCycle(const Graph &graph, llvm::ArrayRef<mlir::Operation *> ops,
                  llvm::ArrayRef<const Loop *> enclosing);
+
+/// The ops on a shortest path of reads from `from` to `to`, both included.
+llvm::SmallVector<mlir::Operation *> shortestPath(llvm::ArrayRef<Edge> edges,
+                                                  mlir::Operation *from,
+                                                  mlir::Operation *to);
 
 /// Makes a mark `valid` that has all indices of a choice judge each place at
 /// the choice: `steps` are those of `search`.

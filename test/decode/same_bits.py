@@ -26,7 +26,8 @@ from tensors import Tensor, read, write  # noqa: E402
 WIDE = {"E": 24, "H": 24, "A": 24}
 OWN = {"transformer": {"D": 40, "K": 4, "F": 24}, "decoder_lm": {"D": 40, "K": 4}, "deep_fusion": {"nmt.H": 24, "lm.H": 24}}
 # Specs of test/decode/Inputs.
-tiny.MODELS["convolution"] = ({"word.vocab": 9}, {"word": ("sentence 9", "T")})
+for name in ("convolution", "score_matrix", "named_condition", "top_places", "blocks"):
+    tiny.MODELS[name] = ({"word.vocab": 9}, {"word": ("sentence 9", "T")})
 EXAMPLES = 6
 SIZE = 6  # of data with several lengths
 # Training takes one log at the end, and decoding one in each step.

@@ -65,6 +65,8 @@ private:
   void largest();
   void heads();
   void sparse();
+  void named();
+  void blocks();
   void layers();
   void attendingLayers();
   void carries(int64_t number);
@@ -258,21 +260,52 @@ void CarryWriter::heads() {
              "[t,g,u] * " + v + "[u,g]))");
 }
 
-/// Attention to the places with the largest scores. Only a sum whose own
-/// condition excludes later places can be decoded.
+/// Attention to the places with the largest scores.
 void CarryWriter::sparse() {
   string score = start("sparse", "s"), above = fresh("n"), on = fresh("o"),
          c = fresh("c"), query = now(), key = pick(), value = pick();
-  say(score + "[t,u < " + T + "] = if " + past("u") + " then dot(" + query +
-      ", " + key + "[u]) else 0");
+  string scored = "dot(" + query + ", " + key + "[u])";
+  if (random.chance(0.5))
+    scored = "if " + past("u") + " then " + scored + " else 0";
+  say(score + "[t,u < " + T + "] = " + scored);
   say(above + "[t,u < " + T + "] = sum[v < " + T + " where " + past("v") +
       "](if " + score + "[t,v] > " + score + "[t,u] then 1 else 0)");
   say(on + "[t,u < " + T + "] = " + past("u") + " and " + above + "[t,u] < 2");
   string chosen = on + "[t,u]";
-  if (!nearly || random.chance(0.5))
+  if (random.chance(0.5))
     chosen = past("u") + " and " + chosen;
   add(c, query + " + sum[u < " + T + " where " + chosen + "](softmax[u where " +
              chosen + "](" + score + "[t,u]) * " + value + "[u])");
+}
+
+/// Scores and a condition with names, for all places.
+void CarryWriter::named() {
+  string score = start("named", "s"), on = fresh("o"), c = fresh("c"),
+         query = now(), key = pick(), value = pick();
+  say(score + "[t,u < " + T + "] = dot(" + query + ", " + key + "[u])");
+  say(on + "[t,u < " + T + "] = " + past("u") + " and " + score +
+      "[t,u] > -0.2");
+  add(c, "tanh(" + query + " + sum[u < " + T + " where " + on + "[t,u]](" +
+             score + "[t,u] * " + value + "[u]))");
+}
+
+/// Blocks of places, of which the complete ones count.
+void CarryWriter::blocks() {
+  if (isReverse)
+    return named();
+  string b = start("blocks", "b"), d = fresh("d"), c = fresh("c"),
+         query = now(), value = pick();
+  string size = std::to_string(random.between(2, 3));
+  say(b + "[m < " + T + "//" + size + "] = sum[j < " + size + "](" + value +
+      "[" + size + "*m+j] * (j + 1))");
+  say(d + "[m < " + T + "//" + size + "] = tanh(0.5 * " + d + "[m-1] + " + b +
+      "[m]);  " + d + "[-1] = ones(H)");
+  string complete = size + "*(m+1) <= t+1";
+  if (nearly && random.chance(0.3))
+    complete = size + "*m <= t";
+  add(c, query + " + " + d + "[(t+1)//" + size + "-1] + sum[m where " +
+             complete + "](softmax[m where " + complete + "](dot(" + query +
+             ", " + d + "[m])) * " + b + "[m])");
 }
 
 void CarryWriter::layers() {
@@ -317,6 +350,8 @@ void CarryWriter::carries(int64_t number) {
       &CarryWriter::layers,
       &CarryWriter::heads,
       &CarryWriter::sparse,
+      &CarryWriter::named,
+      &CarryWriter::blocks,
       &CarryWriter::attendingLayers,
   };
   for (; number > 0; --number)

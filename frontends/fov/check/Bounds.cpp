@@ -2,11 +2,12 @@
 //
 // Proves that each index of each read lies between the first and the last place
 // of its axis, for all values of the indices and lengths: the negation must
-// have no integer solution. Places.h has the known facts; conditions of
-// enclosing reductions and branches also hold.
+// have no integer solution. Places.h has the known facts; the conditions around
+// a term (Guards.h) also hold. Lowering restates the ones that a read needs.
 //
 //===----------------------------------------------------------------------===//
 
+#include "frontends/fov/check/Guards.h"
 #include "frontends/fov/check/Infer.h"
 #include "frontends/fov/check/Places.h"
 #include "llvm/ADT/SetVector.h"
@@ -25,33 +26,40 @@ public:
     unsigned before = diagnostics.numErrors();
     for (Array *array : model.arrays)
       raiseLowerBounds(*array);
-    for (Array *array : model.arrays)
-      for (const Piece &piece : array->pieces)
-        if (piece.value)
-          walk(piece.value, {});
-    for (const Choice &choice : model.choices)
-      for (auto &[name, term] : choice.parameters)
-        walk(term, {});
-    for (auto &[term, loc] : model.penalties)
-      walk(term, {});
-    for (const Mark &mark : model.marks)
-      walk(mark.value, {});
+    GuardedTerms(model).visit([&](Term *term, const Conditions &path) {
+      if ((term->kind == TermKind::Read || term->kind == TermKind::Select) &&
+          !term->fallback)
+        checkRead(term, path);
+    });
     return diagnostics.numErrors() == before;
   }
 
 private:
-  using Path = std::vector<std::pair<Term *, bool>>; // condition, as given
+  /// An axis along which a read is not proved to be inside.
+  struct Miss {
+    unsigned axis;
+    Extent size;
+    enum { Below, Above, OtherRow } side;
+    Places::Branches branches;
+  };
+  /// A boundary value that a read can leave along another axis.
+  struct Corner {
+    SMLoc loc; // of the boundary
+    std::string missing;
+  };
 
-  void walk(Term *term, const Path &path);
-  void checkRead(Term *term, const Path &path);
-  void checkCorners(Term *term, const Path &path);
+  void checkRead(Term *term, const Conditions &path);
+  bool isInside(Term *term, const Conditions &path) {
+    return missesOf(term, path).empty() && !cornerOf(term, path);
+  }
+  SmallVector<Miss, 1> missesOf(Term *term, const Conditions &path);
+  std::optional<Corner> cornerOf(Term *term, const Conditions &path);
   void raiseLowerBounds(Array &array);
-  void report(Term *term, unsigned axis, bool below, const Extent &size,
-              const Places::Branches &branches);
+  void report(Term *term, const Miss &miss);
+  void reportSide(Term *term, const Miss &miss);
 
   Elaborated &model;
   Diagnostics &diagnostics;
-  std::set<std::pair<Term *, Path>> visited;
 };
 
 } // namespace
@@ -82,32 +90,6 @@ void Prover::raiseLowerBounds(Array &array) {
       }
     }
   }
-}
-
-void Prover::walk(Term *term, const Path &path) {
-  if (!visited.insert({term, path}).second)
-    return;
-  Path inner = path;
-  if (term->kind == TermKind::Reduce && term->condition) {
-    walk(term->condition, path);
-    inner.push_back({term->condition, true});
-  }
-  if (term->kind == TermKind::If) {
-    walk(term->args[0], path);
-    Path yes = path, no = path;
-    yes.push_back({term->args[0], true});
-    no.push_back({term->args[0], false});
-    walk(term->args[1], yes);
-    walk(term->args[2], no);
-    return;
-  }
-  for (Term *arg : term->args)
-    walk(arg, inner);
-  if (term->fallback)
-    walk(term->fallback, path);
-  if ((term->kind == TermKind::Read || term->kind == TermKind::Select) &&
-      !term->fallback)
-    checkRead(term, path);
 }
 
 /// The place of a read that selects the row for an axis of a nested length.
@@ -154,10 +136,38 @@ static std::string readsZero(const Term &read) {
   return "; help: write " + termText(read) + " ?? 0 to read 0 outside";
 }
 
-void Prover::checkRead(Term *term, const Path &path) {
+void Prover::checkRead(Term *term, const Conditions &path) {
+  SmallVector<Miss, 1> misses = missesOf(term, path);
+  std::optional<Corner> corner = cornerOf(term, path);
+  if (corner)
+    diagnostics.error(term->loc,
+                      termText(*term) + " reads " + corner->missing +
+                          ", which no equation gives; add " + corner->missing +
+                          " = ... of shape " +
+                          shapeText(*term->array->valueShape),
+                      {{corner->loc, "the places beside it are given here"}});
+  for (const Miss &miss : misses)
+    report(term, miss);
+  if (corner || !misses.empty() || path.empty() || isInside(term, {}))
+    return;
+  // Without any one of these it may be outside.
+  Conditions needed = path;
+  for (auto &condition : path) {
+    Conditions rest = needed;
+    llvm::erase(rest, condition);
+    if (isInside(term, rest))
+      needed = std::move(rest);
+  }
+  Conditions &guards = model.guards[term];
+  for (auto &condition : needed)
+    if (!llvm::is_contained(guards, condition))
+      guards.push_back(condition);
+}
+
+SmallVector<Prover::Miss, 1> Prover::missesOf(Term *term,
+                                              const Conditions &path) {
+  SmallVector<Miss, 1> misses;
   bool isRead = term->kind == TermKind::Read;
-  if (isRead && term->array->pieces.size() > 1)
-    checkCorners(term, path);
   unsigned first = isRead ? 0 : 1;
   for (unsigned k = first; k < term->args.size(); ++k) {
     Term *arg = term->args[k];
@@ -217,16 +227,14 @@ void Prover::checkRead(Term *term, const Path &path) {
     bool top =
         low && high &&
         places.proves(*high + WholeSum::number(above - 1) - index, &branches);
-    if (!low)
-      report(term, axis, true, *size, branches);
-    else if (otherRow)
-      diagnostics.error(arg->loc,
-                        termText(*arg) + " runs over another row of " +
-                            size->text() + " than " + termText(*term) +
-                            " reads, which may be shorter" + readsZero(*term));
-    else if (!top)
-      report(term, axis, false, *size, branches);
+    if (!low || otherRow || !top)
+      misses.push_back({axis, *size,
+                        !low       ? Miss::Below
+                        : otherRow ? Miss::OtherRow
+                                   : Miss::Above,
+                        std::move(branches)});
   }
+  return misses;
 }
 
 /// Counts the places below 0, and from `size` on, of axis `axis` that are given
@@ -257,7 +265,10 @@ static std::pair<int64_t, int64_t> cornersOf(const Array &array,
 
 /// A read that leaves an array along one axis takes the boundary value, and
 /// must not leave that value along another axis.
-void Prover::checkCorners(Term *term, const Path &path) {
+std::optional<Prover::Corner> Prover::cornerOf(Term *term,
+                                               const Conditions &path) {
+  if (term->kind != TermKind::Read || term->array->pieces.size() < 2)
+    return std::nullopt;
   const Array &array = *term->array;
   for (const Piece &piece : array.pieces) {
     for (unsigned axis = 0; axis < piece.places.size(); ++axis) {
@@ -296,20 +307,26 @@ void Prover::checkCorners(Term *term, const Path &path) {
                                                : std::to_string(-1 - below))
                               : place.var ? termText(*term->args[k])
                                           : place.constant.text());
-      missing += "]";
-      diagnostics.error(term->loc,
-                        termText(*term) + " reads " + missing +
-                            ", which no equation gives; add " + missing +
-                            " = ... of shape " + shapeText(*array.valueShape),
-                        {{piece.loc, "the places beside it are given here"}});
-      return;
+      return Corner{piece.loc, missing + "]"};
     }
   }
+  return std::nullopt;
 }
 
-void Prover::report(Term *term, unsigned axis, bool below, const Extent &size,
-                    const Places::Branches &branches) {
-  bool isRead = term->kind == TermKind::Read;
+void Prover::report(Term *term, const Miss &miss) {
+  if (miss.side != Miss::OtherRow)
+    return reportSide(term, miss);
+  Term *arg = term->args[miss.axis + (term->kind == TermKind::Read ? 0 : 1)];
+  diagnostics.error(arg->loc,
+                    termText(*arg) + " runs over another row of " +
+                        miss.size.text() + " than " + termText(*term) +
+                        " reads, which may be shorter" + readsZero(*term));
+}
+
+void Prover::reportSide(Term *term, const Miss &miss) {
+  unsigned axis = miss.axis;
+  const Extent &size = miss.size;
+  bool isRead = term->kind == TermKind::Read, below = miss.side == Miss::Below;
   Term *arg = term->args[axis + (isRead ? 0 : 1)];
   std::string text = termText(*term);
   std::string base = isRead ? term->array->text : termText(*term->args[0]);
@@ -411,7 +428,7 @@ void Prover::report(Term *term, unsigned axis, bool below, const Extent &size,
   }
   // Branches of the place itself; enclosing conditions hold anyway.
   std::vector<std::string> conditions;
-  for (auto &[condition, holds] : branches)
+  for (auto &[condition, holds] : miss.branches)
     if (std::string given = (holds ? "" : "not ") + termText(*condition);
         isPartOf(*condition, *arg) && !llvm::is_contained(conditions, given))
       conditions.push_back(given);

@@ -57,6 +57,7 @@ private:
   void lookAtUse(const IndexUse &use, int strength);
   void lookAtIndex(IndexVar &var);
   void demandSymbols(const Choice &choice);
+  bool rangeOfOptional();
   bool guessShape();
   void setNested(const IndexUse &use, const Extent &extent);
   std::optional<Shape> shapeOf(const Term &term);
@@ -168,7 +169,7 @@ void Inference::run() {
     }
     std::deque<Item> &queue = weak.empty() ? weakest : weak;
     if (queue.empty()) {
-      if (!guessShape())
+      if (!rangeOfOptional() && !guessShape())
         return findRows(model, rows);
       continue;
     }
@@ -180,6 +181,20 @@ void Inference::run() {
     else
       demandSymbols(*static_cast<Choice *>(item.object));
   }
+}
+
+/// An index without any other range has that of a read under `??`.
+bool Inference::rangeOfOptional() {
+  for (const IndexUse &use : model.uses) {
+    if (use.var->extent || !use.read->fallback || use.shift != 0)
+      continue;
+    if (std::optional<Extent> extent = extentOf(use)) {
+      set(use.var, *extent, 5, use);
+      setNested(use, *extent);
+      return true;
+    }
+  }
+  return false;
 }
 
 /// a[t] = a[t-1] / 2 + x[t] has the shape of x[t] if nothing else defines one,

@@ -17,8 +17,8 @@ static bool isWhole(const Term *term) {
   case TermKind::Size:
     return true;
   default:
-    return (term->kindOf == Kind::Int || term->kindOf == Kind::Bit) &&
-           term->shape && term->shape->empty();
+    return term->kindOf && *term->kindOf != Kind::Real && term->shape &&
+           term->shape->empty();
   }
 }
 
@@ -108,6 +108,7 @@ WholeSum Places::valueOf(const Term *term, const Indices *indices) {
   if (!indices)
     if (auto known = terms.find(term); known != terms.end())
       return known->second;
+  bool isSymbol = term->kindOf == Kind::Token;
   WholeSum value;
   switch (term->kind) {
   case TermKind::Number:
@@ -153,9 +154,20 @@ WholeSum Places::valueOf(const Term *term, const Indices *indices) {
   default:
     value = system.fresh();
   }
+  if (isSymbol)
+    symbolOf(term->vocabulary, value);
   if (!indices)
     terms[term] = value;
   return value;
+}
+
+/// A token is one of its vocabulary.
+void Places::symbolOf(const Vocabulary *vocabulary, const WholeSum &value) {
+  Facts facts;
+  facts.atLeast(value, WholeSum::number(0));
+  if (auto size = vocabulary ? valueOf(vocabulary->size) : std::nullopt)
+    facts.below(value, *size);
+  system.know(facts);
 }
 
 /// The integer part of a / b.

@@ -51,6 +51,7 @@ private:
   std::vector<Facts> casesOfEquation(const Array &array, ArrayRef<WholeSum> at,
                                      const WholeSum &value,
                                      const Indices *indices);
+  void symbolOf(const Vocabulary *vocabulary, const WholeSum &value);
   WholeSum quotient(const WholeSum &a, const WholeSum &b);
   WholeSum between(const WholeSum &first, const WholeSum &end, bool orZero);
   WholeSum indexOf(const IndexVar *var);

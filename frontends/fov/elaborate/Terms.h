@@ -144,6 +144,9 @@ inline bool isNormaliser(Reduction r) { return r >= Reduction::Softmax; }
 std::optional<Reduction> reductionNamed(StringRef name);
 StringRef reductionName(Reduction reduction);
 
+/// Conditions, each with whether it holds.
+using Conditions = std::vector<std::pair<Term *, bool>>;
+
 struct Term {
   TermKind kind;
   SMLoc loc;
@@ -230,6 +233,10 @@ struct Array {
   std::optional<Kind> kind;
   const Vocabulary *vocabulary = nullptr;
   const Array *positionOf = nullptr;
+
+  /// What holds wherever the equations of a called def are read; found by
+  /// Guards.cpp.
+  Conditions guards;
 
   const Piece *general() const {
     for (const Piece &piece : pieces)
@@ -326,6 +333,9 @@ struct Elaborated {
   /// The solutions that the first call bound; found by Infer.cpp.
   std::map<const Atom *, const Vocabulary *> vocabularyOf;
   std::vector<Mark> marks;
+  /// The reads that are inside only under conditions, and which ones they need;
+  /// found by Bounds.cpp.
+  std::map<const Term *, Conditions> guards;
   /// Lengths fixed by `decode { set T = .. }`, and where.
   std::vector<std::pair<const Atom *, std::pair<Extent, SMLoc>>> setLengths;
   std::vector<std::string> refusals; // why it cannot be executed yet

@@ -195,8 +195,12 @@ Value Lowering::pieceValue(Array &array, const Piece &piece,
   for (const PiecePlace &place : piece.places)
     if (place.var)
       order.push_back(place.var);
+  Path path;
+  for (auto [condition, holds] : array.guards)
+    if (Term *given = conditionOf(condition, holds); needs(piece.value, given))
+      path.push_back(given);
   Value value =
-      materialiseOver(piece.value, order, *array.kind, label, piece.loc);
+      materialiseOver(piece.value, order, *array.kind, label, piece.loc, path);
   // The location of an equation is its line, also if a def computes it.
   Operation *op = value.getDefiningOp();
   if (op && !label.empty() &&
@@ -439,21 +443,61 @@ void Lowering::emitMarks() {
   }
 }
 
+/// The arrays that choices, and what steers a search, are computed from.
+static llvm::DenseSet<const Array *> readByChoices(const Elaborated &model) {
+  llvm::SetVector<const Term *> terms;
+  llvm::SetVector<const Array *> found;
+  auto add = [&](const Term *term) {
+    if (term)
+      terms.insert(term);
+  };
+  for (const Choice &choice : model.choices) {
+    found.insert(choice.target);
+    for (auto &[name, term] : choice.parameters)
+      add(term);
+  }
+  for (const Mark &mark : model.marks)
+    add(mark.value);
+  for (size_t nextTerm = 0, nextArray = 0;
+       nextTerm < terms.size() || nextArray < found.size();) {
+    if (nextArray < found.size()) {
+      for (const Piece &piece : found[nextArray++]->pieces)
+        add(piece.value);
+      continue;
+    }
+    const Term *term = terms[nextTerm++];
+    if (term->array)
+      found.insert(term->array);
+    for (const Term *arg : term->args)
+      add(arg);
+    add(term->condition);
+    add(term->fallback);
+  }
+  return llvm::DenseSet<const Array *>(found.begin(), found.end());
+}
+
 attn::SystemOp Lowering::run(llvm::StringRef name) {
   system = attn::SystemOp::create(builder, builder.getUnknownLoc(),
                                   builder.getStringAttr(name));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&system.getBody());
 
+  for (auto &[read, conditions] : model.guards)
+    guards.insert(conditions.begin(), conditions.end());
   model.sizes.nameFloors();
   // A length is open if only generated data has it.
   if (model.decoding) {
     llvm::SmallPtrSet<const Atom *, 8> given;
-    for (Array *data : model.data)
+    llvm::DenseSet<const Array *> read = readByChoices(model);
+    for (Array *data : model.data) {
+      bool isOpen = data->generated && !data->continued;
+      // What only training reads is not given.
+      if (!isOpen && !read.contains(data))
+        continue;
       for (const Extent &size : data->extents)
         if (const Atom *length = size.length())
-          (data->generated && !data->continued ? openLengths : given)
-              .insert(length);
+          (isOpen ? openLengths : given).insert(length);
+    }
     for (const Atom *length : given)
       openLengths.erase(length);
   }

@@ -8,13 +8,16 @@
 #include "frontends/fov/elaborate/Terms.h"
 #include "llvm/ADT/MapVector.h"
 
+#include <set>
+
 namespace fovea::fov {
 
 /// Emits an inferred and proved model as an attn.system named `name`.
 ///
 /// Every operation of the spec becomes one compute over exactly the indices
 /// that it reads (docs/IR.md). Lower.cpp handles systems, arrays and choices,
-/// LowerTerms.cpp the computes, LowerScalars.cpp their bodies.
+/// LowerTerms.cpp the computes, LowerConditions.cpp where they hold,
+/// LowerScalars.cpp their bodies.
 class Lowering {
 public:
   Lowering(Elaborated &model, Diagnostics &diagnostics,
@@ -24,7 +27,7 @@ public:
   attn::SystemOp run(llvm::StringRef name);
 
 private:
-  using Path = SmallVector<Term *, 2>; // conditions that hold, on indices only
+  using Path = SmallVector<Term *, 2>; // conditions that hold
 
   /// An array with the indices of its first axes.
   struct Node {
@@ -119,7 +122,9 @@ private:
   bool isIndexOnly(Term *term);
   Kind kindOfType(mlir::Type type);
   mlir::Type elementType(Kind kind);
-  void conjuncts(Term *condition, Path &path);
+  void require(Term *condition, bool holds, Path &path);
+  Term *conditionOf(Term *condition, bool holds);
+  bool needs(Term *term, Term *condition);
 
   Elaborated &model;
   Diagnostics &diagnostics;
@@ -131,6 +136,9 @@ private:
   std::map<std::pair<Term *, Path>, Node> nodes;
   std::map<Term *, bool> indexOnly;
   std::map<Term *, Term *> negations;
+  /// The conditions that some read needs.
+  std::set<std::pair<Term *, bool>> guards;
+  std::map<std::pair<Term *, Term *>, bool> needed;
   mlir::Value start;                           // <s>
   std::map<std::string, const Atom *> lengths; // emitted, by name
   mlir::Operation *lastLength = nullptr;

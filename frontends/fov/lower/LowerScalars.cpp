@@ -158,21 +158,7 @@ Value Lowering::ifScalar(Body &body, Term *term, Position position) {
     Body branch(yes ? op.getThenBodyBuilder() : op.getElseBodyBuilder(),
                 body.path);
     branch.indices = body.indices;
-    if (yes) {
-      conjuncts(term->args[0], branch.path);
-    } else if (isIndexOnly(term->args[0]) && !term->args[0]->free.empty()) {
-      model.terms.emplace_back();
-      Term *negated = &model.terms.back();
-      negated->kind = TermKind::Map;
-      negated->fn = Fn::Not;
-      negated->loc = term->loc;
-      negated->args = {term->args[0]};
-      negated->free = term->args[0]->free;
-      negated->shape = Shape();
-      negated->kindOf = Kind::Bit;
-      auto [it, inserted] = negations.try_emplace(term->args[0], negated);
-      branch.path.push_back(it->second);
-    }
+    require(term->args[0], yes, branch.path);
     Term *value = term->args[yes ? 1 : 2];
     Value result = scalar(branch, value,
                           value->shape->empty() ? Position() : position, kind);

@@ -3,7 +3,8 @@
 // A term becomes one compute over its free indices and its value axes. It
 // inherits the part of an enclosing condition (a `where`, a branch of `if`)
 // that involves these indices. So nothing is evaluated where it is undefined,
-// and a half-line stays a half-line in decoding.
+// and a half-line stays a half-line in decoding. A condition on values is
+// inherited only by what reads outside without it (Bounds.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,46 +52,6 @@ static attn::Reducer reducerOf(Reduction reduction) {
   llvm_unreachable("every reduction is listed");
 }
 
-/// Contains only indices, sizes and numbers: inlined into its reader.
-bool Lowering::isIndexOnly(Term *term) {
-  auto it = indexOnly.find(term);
-  if (it != indexOnly.end())
-    return it->second;
-  bool result = false;
-  switch (term->kind) {
-  case TermKind::Number:
-  case TermKind::Index:
-  case TermKind::Size:
-    result = true;
-    break;
-  case TermKind::Map:
-    result =
-        llvm::all_of(term->args, [&](Term *arg) { return isIndexOnly(arg); });
-    break;
-  case TermKind::If:
-    result =
-        llvm::all_of(term->args, [&](Term *arg) { return isIndexOnly(arg); }) &&
-        term->shape->empty();
-    break;
-  default:
-    break;
-  }
-  indexOnly[term] = result;
-  return result;
-}
-
-/// The conjuncts of a condition that involve only indices.
-void Lowering::conjuncts(Term *condition, Path &path) {
-  if (condition->kind == TermKind::Map && condition->fn == Fn::And) {
-    conjuncts(condition->args[0], path);
-    conjuncts(condition->args[1], path);
-    return;
-  }
-  if (isIndexOnly(condition) && !condition->free.empty() &&
-      !llvm::is_contained(path, condition))
-    path.push_back(condition);
-}
-
 /// The free indices of a term, parents of nested extents before their children.
 SmallVector<IndexVar *, 2> Lowering::indicesOf(Term *term, const Path &path) {
   SmallVector<IndexVar *, 2> result;
@@ -104,24 +65,15 @@ SmallVector<IndexVar *, 2> Lowering::indicesOf(Term *term, const Path &path) {
   };
   for (IndexVar *var : term->free)
     add(var);
+  for (Term *condition : path)
+    for (IndexVar *var : condition->free)
+      add(var);
   // The indices of its parent that a reduction inside needs.
   for (IndexVar *var : term->vars)
     if (var->parentIndex)
       for (IndexVar *parent : var->parentIndex->free)
         if (!llvm::is_contained(term->vars, parent))
           add(parent);
-  return result;
-}
-
-/// The conditions of the path that involve only the term's own indices.
-Lowering::Path Lowering::relevant(Term *term, const Path &path) {
-  Path result;
-  for (Term *condition : path)
-    if (!condition->free.empty() &&
-        llvm::all_of(condition->free, [&](IndexVar *var) {
-          return llvm::is_contained(term->free, var);
-        }))
-      result.push_back(condition);
   return result;
 }
 
@@ -178,26 +130,6 @@ Lowering::Body Lowering::bodyOf(attn::ComputeOp op, Region &region,
   return body;
 }
 
-void Lowering::addCondition(attn::ComputeOp op, ArrayRef<IndexVar *> indices,
-                            unsigned numValues, ArrayRef<IndexVar *> reduction,
-                            ArrayRef<Term *> conditions) {
-  Body body = bodyOf(op, op.getCondition(), indices, numValues, reduction, {});
-  emitConditions(body, op, conditions);
-}
-
-/// All of `conditions` as the condition of a compute.
-void Lowering::emitConditions(Body &body, attn::ComputeOp op,
-                              ArrayRef<Term *> conditions) {
-  Value all;
-  for (Term *condition : conditions) {
-    Value one = convert(body, inlineScalar(body, condition, {}), Kind::Bit);
-    all =
-        all ? Value(arith::AndIOp::create(body.builder, op.getLoc(), all, one))
-            : one;
-  }
-  attn::YieldOp::create(body.builder, op.getLoc(), all);
-}
-
 /// The array itself, if the term reads all of it unchanged.
 Value Lowering::wholeArray(Term *term, ArrayRef<IndexVar *> order, Kind kind) {
   if (term->kind != TermKind::Read || term->fallback || *term->kindOf != kind ||
@@ -239,10 +171,10 @@ Value Lowering::materialiseOver(Term *term, ArrayRef<IndexVar *> order,
   default:
     break;
   }
-  SmallVector<IndexVar *, 2> needed = indicesOf(term, path);
+  SmallVector<IndexVar *, 2> own = indicesOf(term, relevant(term, path));
   bool same =
-      needed.size() == order.size() && llvm::all_of(order, [&](IndexVar *var) {
-        return llvm::is_contained(needed, var);
+      own.size() == order.size() && llvm::all_of(order, [&](IndexVar *var) {
+        return llvm::is_contained(own, var);
       });
   OpBuilder::InsertionGuard guard(builder);
   if (isNode && same && *term->kindOf == kind &&
@@ -369,7 +301,7 @@ Lowering::Node Lowering::emitReduce(Term *term, const Path &path,
   Path inner = path;
   if (term->condition) {
     conditions.push_back(term->condition);
-    conjuncts(term->condition, inner);
+    require(term->condition, true, inner);
   }
   SmallVector<IndexVar *, 2> reduction = llvm::to_vector<2>(term->vars);
   unsigned numValues = shape.size() - (overAxis ? 1 : 0);

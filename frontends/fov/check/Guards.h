@@ -1,0 +1,37 @@
+//===- Guards.h - under which conditions a term is evaluated --------------===//
+
+#ifndef FOVEA_FRONTENDS_FOV_CHECK_GUARDS_H
+#define FOVEA_FRONTENDS_FOV_CHECK_GUARDS_H
+
+#include "frontends/fov/elaborate/Terms.h"
+
+#include <set>
+
+namespace fovea::fov {
+
+/// Visits every term of a model with the conditions around it: those of
+/// reductions and branches, and in the equations of a def, those that hold
+/// wherever the def is called. A conjunction counts as its parts.
+class GuardedTerms {
+public:
+  using Visitor = llvm::function_ref<void(Term *, const Conditions &)>;
+
+  /// Finds what holds wherever the equations of a def are read.
+  explicit GuardedTerms(Elaborated &model);
+
+  /// Visits a term once for each different set of conditions.
+  void visit(Visitor visitor);
+
+private:
+  void walk(Term *term, const Conditions &path, Visitor visitor);
+  void walkRoots(Visitor visitor);
+  void walkPieces(const Array &array, Visitor visitor);
+
+  Elaborated &model;
+  std::map<const Array *, Conditions> found;
+  std::set<std::pair<Term *, Conditions>> visited;
+};
+
+} // namespace fovea::fov
+
+#endif // FOVEA_FRONTENDS_FOV_CHECK_GUARDS_H
