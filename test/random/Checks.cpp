@@ -153,8 +153,14 @@ public:
         compareCommon(observed.gradients, got, after + ", @grad", failures);
     }
     // Until sums inherit the support of their weights, a decoder may read what
-    // is only generated later.
-    inherited |= pass->getArgument() == "attn-inherit-support";
+    // is only generated later; with scores for all places, until the schedule.
+    bool isAhead = llvm::any_of(
+        std::initializer_list<const char *>{"named", "sparse", "blocks"},
+        [&](const char *feature) {
+          return subject.spec->features.count(feature) > 0;
+        });
+    inherited |= pass->getArgument() ==
+                 (isAhead ? "attn-schedule" : "attn-inherit-support");
     Operation *decoder = findContainer(module, "decode");
     if (decoder && inherited)
       decodeBoth(decoder, module, after);

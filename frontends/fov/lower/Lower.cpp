@@ -443,37 +443,49 @@ void Lowering::emitMarks() {
   }
 }
 
-/// The arrays that choices, and what steers a search, are computed from.
-static llvm::DenseSet<const Array *> readByChoices(const Elaborated &model) {
-  llvm::SetVector<const Term *> terms;
-  llvm::SetVector<const Array *> found;
-  auto add = [&](const Term *term) {
-    if (term)
-      terms.insert(term);
-  };
+/// The terms that choices are made from, and those that steer a search.
+static SmallVector<const Term *> decodingTerms(const Elaborated &model) {
+  SmallVector<const Term *> terms;
   for (const Choice &choice : model.choices) {
-    found.insert(choice.target);
     for (auto &[name, term] : choice.parameters)
-      add(term);
+      terms.push_back(term);
+    for (const Piece &piece : choice.target->pieces)
+      terms.push_back(piece.value);
   }
   for (const Mark &mark : model.marks)
-    add(mark.value);
-  for (size_t nextTerm = 0, nextArray = 0;
-       nextTerm < terms.size() || nextArray < found.size();) {
-    if (nextArray < found.size()) {
-      for (const Piece &piece : found[nextArray++]->pieces)
-        add(piece.value);
-      continue;
-    }
-    const Term *term = terms[nextTerm++];
-    if (term->array)
-      found.insert(term->array);
-    for (const Term *arg : term->args)
-      add(arg);
-    add(term->condition);
-    add(term->fallback);
+    terms.push_back(mark.value);
+  return terms;
+}
+
+/// The terms that only the objective is computed from.
+static SmallVector<const Term *> trainingTerms(const Elaborated &model) {
+  SmallVector<const Term *> terms;
+  for (auto &[term, loc] : model.penalties)
+    terms.push_back(term);
+  for (const Choice &choice : model.choices) {
+    terms.push_back(choice.weight);
+    if (choice.treatment)
+      terms.append({choice.treatment->reward, choice.treatment->baseline});
   }
-  return llvm::DenseSet<const Array *>(found.begin(), found.end());
+  return terms;
+}
+
+/// The arrays that `roots` are computed from.
+static llvm::DenseSet<const Array *> arraysOf(ArrayRef<const Term *> roots) {
+  llvm::SetVector<const Term *> terms(roots.begin(), roots.end());
+  llvm::DenseSet<const Array *> found;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    const Term *term = terms[i];
+    if (!term)
+      continue;
+    if (term->array && found.insert(term->array).second)
+      for (const Piece &piece : term->array->pieces)
+        terms.insert(piece.value);
+    terms.insert_range(term->args);
+    terms.insert(term->condition);
+    terms.insert(term->fallback);
+  }
+  return found;
 }
 
 attn::SystemOp Lowering::run(llvm::StringRef name) {
@@ -488,11 +500,13 @@ attn::SystemOp Lowering::run(llvm::StringRef name) {
   // A length is open if only generated data has it.
   if (model.decoding) {
     llvm::SmallPtrSet<const Atom *, 8> given;
-    llvm::DenseSet<const Array *> read = readByChoices(model);
+    llvm::DenseSet<const Array *> decoding = arraysOf(decodingTerms(model)),
+                                  training = arraysOf(trainingTerms(model));
     for (Array *data : model.data) {
       bool isOpen = data->generated && !data->continued;
-      // What only training reads is not given.
-      if (!isOpen && !read.contains(data))
+      // What only training reads is not given; what nothing reads gives its
+      // length.
+      if (!isOpen && training.contains(data) && !decoding.contains(data))
         continue;
       for (const Extent &size : data->extents)
         if (const Atom *length = size.length())
