@@ -4,7 +4,6 @@
 #include "passes/batch/Batch.h"
 #include "passes/kernels/DivideWork.h"
 #include "passes/kernels/Members.h"
-#include "passes/memory/KeepLoops.h"
 #include "passes/memory/Locations.h"
 
 using namespace mlir;
@@ -240,7 +239,7 @@ launch::RunOp Scheduler::add(const Run &run, const Uses &uses) {
   if (isa<launch::PersistentOp>(
           b.getInsertionBlock()->getParentOp()->getParentOp()) &&
       run.work != Work::commit) {
-    StepTime time = timeOf(run.op);
+    StepTime time = timeInStep(run.op);
     // After a product a block clears the rows of an example.
     if (run.work == Work::where)
       time = {time.phase + 1, 0};
@@ -549,7 +548,7 @@ LogicalResult Scheduler::addScan(ScanOp op) {
   b.setLoc(op.getLoc());
   int64_t number = numbers.at(op);
   Operation *item = nullptr;
-  if (staysOnDevice(op)) {
+  if (isPersistent(op)) {
     item = b.create<launch::PersistentOp>(number);
     b.setInsertionPointToStart(&item->getRegion(0).emplaceBlock());
   }

@@ -71,6 +71,13 @@ protected:
   virtual bool addScatter(attn::ComputeOp op) { return false; }
   /// What a kernel in strips reads and the program does not have.
   virtual void addCopies(attn::KernelOp kernel) {}
+  /// Whether one launch runs all steps of a loop.
+  virtual bool isPersistent(attn::ScanOp op) { return false; }
+  /// When `op` runs within a step of such a loop.
+  struct StepTime {
+    int64_t phase = 0, turn = 0;
+  };
+  virtual StepTime timeInStep(mlir::Operation *op) { return {}; }
   /// The numbers that a kernel in strips within examples takes, or a product
   /// within examples.
   virtual Values scalarsOf(const StripGroup &group) { return {}; }

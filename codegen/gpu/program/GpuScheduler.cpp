@@ -2,10 +2,9 @@
 
 #include "codegen/gpu/program/GpuScheduler.h"
 #include "codegen/gpu/products/CopiedProduct.h"
-#include "dialect/Tiles.h"
-#include "passes/kernels/ChooseTiles.h"
-#include "passes/memory/AttentionCopies.h"
-#include "passes/memory/KeepLoops.h"
+#include "targets/nvidia/AttentionCopies.h"
+#include "targets/nvidia/ChooseTiles.h"
+#include "targets/nvidia/KeepLoops.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -195,4 +194,15 @@ bool GpuScheduler::addScatter(ComputeOp op) {
   run.scalars.clear();
   add(run, all);
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+bool GpuScheduler::isPersistent(ScanOp op) { return staysOnDevice(op); }
+
+Scheduler::StepTime GpuScheduler::timeInStep(Operation *op) {
+  attn::StepTime time = timeOf(op);
+  return {time.phase, time.turn};
 }

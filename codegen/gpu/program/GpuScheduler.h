@@ -27,6 +27,8 @@ private:
                 Values sizes, const Uses &uses) override;
   bool addScatter(attn::ComputeOp op) override;
   void addCopies(attn::KernelOp kernel) override;
+  bool isPersistent(attn::ScanOp op) override;
+  StepTime timeInStep(mlir::Operation *op) override;
   Values scalarsOf(const StripGroup &group) override;
   Values scalarsOf(attn::ComputeOp op,
                    const attn::ExampleProduct &product) override;
