@@ -94,8 +94,9 @@ protected:
   mlir::Value count() { return numbers.lookup(run.getCount()); }
   /// Returns whether the current run writes a whole array.
   bool isWritten(const Storage &array);
+  /// Calls a kernel. `last`: the last argument; null: the number `otherwise`.
   void callParallel(mlir::func::FuncOp kernel, mlir::Value units,
-                    mlir::Value last);
+                    mlir::Value last, int64_t otherwise);
 
   //===--------------------------------------------------------------------===//
   // Ops

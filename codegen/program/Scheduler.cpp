@@ -1,7 +1,6 @@
 //===- Scheduler.cpp - which launches run a program -----------------------===//
 
 #include "codegen/program/Scheduler.h"
-#include "passes/batch/Batch.h"
 #include "passes/kernels/DivideWork.h"
 #include "passes/kernels/Members.h"
 #include "passes/memory/Locations.h"
@@ -76,6 +75,21 @@ void Scheduler::numberSlots() {
 // Memories
 //===----------------------------------------------------------------------===//
 
+/// The label of the equation that an array comes from.
+static std::string nameOf(OpResult array) {
+  if (auto kernel = dyn_cast<KernelOp>(array.getOwner()))
+    return nameOf(cast<OpResult>(kernel.getYielded(array)));
+  if (auto scan = dyn_cast<ScanOp>(array.getOwner())) {
+    unsigned number = array.getResultNumber();
+    Value row = number < scan.getNumCarries()
+                    ? scan.getNext(number)
+                    : scan.getStackedValue(number - scan.getNumCarries());
+    auto made = dyn_cast<OpResult>(row);
+    return made ? nameOf(made) : "";
+  }
+  return labelOf(array.getOwner());
+}
+
 /// A memory has the name of the first array in it.
 void Scheduler::nameMemories() {
   for (const Program::Array &array : storage.description().arrays)
@@ -83,18 +97,25 @@ void Scheduler::nameMemories() {
         array.role == Program::Role::Parameter)
       names.try_emplace(array.slot, array.name);
   for (Operation *op : numberedOps(program)) {
-    for (Value array : op->getResults())
-      if (isa<ArrayType>(array.getType()) && storage.of(array).strip < 0)
-        names.try_emplace(storage.of(array).slot, labelOf(op));
+    for (OpResult array : op->getResults())
+      if (std::string name = nameOf(array);
+          !name.empty() && storage.of(array).strip < 0)
+        names.try_emplace(storage.of(array).slot, std::move(name));
     auto compute = dyn_cast<ComputeOp>(op);
     if (!compute)
       continue;
     if (const Storage *list = storage.rowListOf(compute))
       names.try_emplace(list->slot, labelOf(op) + ".list");
-    if (const Storage *packed = storage.packedOf(compute))
-      names.try_emplace(packed->slot, labelOf(op) + ".right");
-    if (const Storage *packed = storage.packedLeftOf(compute))
-      names.try_emplace(packed->slot, labelOf(op) + ".left");
+    std::optional<RowsProduct> product = rowsProductOf(compute);
+    auto nameFactor = [&](const Storage *packed, ReadOp factor) {
+      if (packed && product)
+        names.try_emplace(packed->slot,
+                          names.lookup(storage.of(factor.getArray()).slot) +
+                              ".packed");
+    };
+    nameFactor(storage.packedOf(compute), product ? product->right : ReadOp());
+    nameFactor(storage.packedLeftOf(compute),
+               product ? product->left : ReadOp());
   }
 }
 
@@ -151,10 +172,21 @@ void Scheduler::read(Value array, Uses &uses) const {
     read(own.init, uses);
 }
 
-Scheduler::Uses Scheduler::arraysOf(Operation *op) const {
+/// Returns whether a read is a factor of a product that takes the packed form.
+static bool isPacked(Operation *op, const StorageMap &storage) {
+  auto compute = op->getParentOfType<ComputeOp>();
+  if (!compute)
+    return false;
+  std::optional<RowsProduct> product = rowsProductOf(compute);
+  return product && ((op == product->right && storage.packedOf(compute)) ||
+                     (op == product->left && storage.packedLeftOf(compute)));
+}
+
+Scheduler::Uses Scheduler::arraysOf(Operation *op, bool withFactors) const {
   Uses uses;
   op->walk([&](Operation *inner) {
-    if (isa<YieldOp>(inner))
+    if (isa<YieldOp>(inner) ||
+        (!withFactors && isa<ReadOp>(inner) && isPacked(inner, storage)))
       return;
     for (Value operand : inner->getOperands()) {
       Operation *def = operand.getDefiningOp();
@@ -166,7 +198,7 @@ Scheduler::Uses Scheduler::arraysOf(Operation *op) const {
 }
 
 Scheduler::Uses Scheduler::usesOf(Operation *op) const {
-  Uses uses = arraysOf(op);
+  Uses uses = arraysOf(op, /*withFactors=*/false);
   for (Value array : op->getResults()) {
     const Storage &own = storage.of(array);
     bool isPart = own.rowOf || uses.reads.contains(own.slot);
@@ -427,7 +459,9 @@ void Scheduler::addProduct(ComputeOp op, const RowsProduct &product) {
   addTiles(op, product, {rows, terms}, uses);
   if (!product.hasRowCondition)
     return;
-  Uses ofCondition = arraysOf(op);
+  Uses ofCondition;
+  op.getCondition().walk(
+      [&](ReadOp each) { read(each.getArray(), ofCondition); });
   ofCondition.updates.insert(own.slot);
   add({.work = Work::where,
        .op = op,
@@ -446,123 +480,4 @@ void Scheduler::addTiles(ComputeOp op, const RowsProduct &, Values sizes,
        .count = sizes.front(),
        .scalars = sizes},
       uses);
-}
-
-//===----------------------------------------------------------------------===//
-// Loops
-//===----------------------------------------------------------------------===//
-
-SmallVector<unsigned>
-fovea::codegen::startedCarries(ScanOp op, const StorageMap &storage) {
-  Block &body = op.getBody().front();
-  SmallVector<unsigned> carries;
-  for (unsigned i = 0; i < op.getNumCarries(); ++i)
-    if (!storage.of(body.getArgument(1 + i)).init)
-      carries.push_back(i);
-  return carries;
-}
-
-SmallVector<unsigned>
-fovea::codegen::committedCarries(ScanOp op, const StorageMap &storage) {
-  SmallVector<unsigned> carries;
-  for (unsigned i = 0; i < op.getNumCarries(); ++i)
-    if (!storage.of(op.getCarry(i)).init && op.getNext(i) != op.getCarry(i) &&
-        storage.of(op.getNext(i)).slot != storage.of(op.getCarry(i)).slot)
-      carries.push_back(i);
-  return carries;
-}
-
-SmallVector<unsigned> fovea::codegen::endedCarries(ScanOp op) {
-  SmallVector<unsigned> carries;
-  for (unsigned i = 0; i < op.getNumCarries(); ++i)
-    if (!op.getLast(i).use_empty())
-      carries.push_back(i);
-  return carries;
-}
-
-SmallVector<unsigned> fovea::codegen::committedRows(ScanOp op,
-                                                    const StorageMap &storage) {
-  SmallVector<unsigned> stacked;
-  for (unsigned i = 0; i < op.getNumStacked(); ++i)
-    if (storage.of(op.getStackedValue(i)).rowOf != op.getStacked(i))
-      stacked.push_back(i);
-  return stacked;
-}
-
-/// A run for each row around a loop, or for what the batch has once.
-Scheduler::Run Scheduler::forExamples(Work work, Operation *op) {
-  Run run{.work = work, .op = op};
-  auto scan =
-      isa<ScanOp>(op) ? cast<ScanOp>(op) : cast<ScanOp>(op->getParentOp());
-  if (batchOf(scan) == BatchKind::each) {
-    run.units = Units::examples;
-    run.count = rowsAround(op);
-  }
-  return run;
-}
-
-void Scheduler::addStart(ScanOp op) {
-  Uses uses;
-  for (unsigned i : startedCarries(op, storage)) {
-    read(op.getInits()[i], uses);
-    uses.writes.insert(storage.of(op.getCarry(i)).slot);
-  }
-  if (!uses.writes.empty())
-    add(forExamples(Work::start, op), uses);
-}
-
-void Scheduler::addCommit(ScanOp op) {
-  Uses uses;
-  for (unsigned i : committedRows(op, storage)) {
-    read(op.getStackedValue(i), uses);
-    uses.updates.insert(storage.of(op.getStacked(i)).slot);
-  }
-  for (unsigned i : committedCarries(op, storage)) {
-    read(op.getNext(i), uses);
-    uses.updates.insert(storage.of(op.getCarry(i)).slot);
-    if (const Storage *swapped = storage.swapOf(op, i))
-      uses.scratch.insert(swapped->slot);
-  }
-  if (!uses.updates.empty())
-    add(forExamples(Work::commit, op.getBody().front().getTerminator()), uses);
-}
-
-void Scheduler::addEnd(ScanOp op) {
-  Uses uses;
-  for (unsigned i : endedCarries(op)) {
-    read(op.getCarry(i), uses);
-    uses.writes.insert(storage.of(op.getLast(i)).slot);
-  }
-  if (!uses.writes.empty())
-    add(forExamples(Work::end, op), uses);
-}
-
-LogicalResult Scheduler::addScan(ScanOp op) {
-  addStart(op);
-  Value rows = rowsAround(op);
-  Values carries;
-  for (unsigned i = 0; i < op.getNumCarries(); ++i)
-    if (const Storage &carry = storage.of(op.getCarry(i)); carry.init)
-      carries.push_back(memoryAt(carry.slot));
-  OpBuilder::InsertionGuard guard(b);
-  b.setLoc(op.getLoc());
-  int64_t number = numbers.at(op);
-  Operation *item = nullptr;
-  if (isPersistent(op)) {
-    item = b.create<launch::PersistentOp>(number);
-    b.setInsertionPointToStart(&item->getRegion(0).emplaceBlock());
-  }
-  auto loop =
-      b.create<launch::ForOp>(op.getExtent(), number, rows, op.getReverse(),
-                              storage.loopOf(op).order >= 0, carries);
-  item = item ? item : loop;
-  Block &body = loop.getBody().emplaceBlock();
-  stepOf[op] = body.addArgument(b.i64(), op.getLoc());
-  b.setInsertionPointToStart(&body);
-  if (failed(addBlock(op.getBody().front())))
-    return failure();
-  addCommit(op);
-  b.setInsertionPointAfter(item);
-  addEnd(op);
-  return success();
 }

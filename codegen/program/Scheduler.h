@@ -101,8 +101,9 @@ protected:
   };
   launch::RunOp add(const Run &run, const Uses &uses);
   void addRunList(attn::ComputeOp op);
-  /// The arrays that `op` reads, from outside of it.
-  Uses arraysOf(mlir::Operation *op) const;
+  /// The arrays that `op` reads, from outside of it, but for factors of
+  /// products that it reads in another form if not `withFactors`.
+  Uses arraysOf(mlir::Operation *op, bool withFactors = true) const;
   /// All that an op uses.
   Uses usesOf(mlir::Operation *op) const;
   void read(mlir::Value array, Uses &uses) const;

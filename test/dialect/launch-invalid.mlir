@@ -93,6 +93,25 @@ launch.program of @loss {
 
 launch.program of @loss {
   %y = launch.memory "y" at 22 : made once [16] x f32
+  // expected-error @+1 {{has a phase and a turn, or neither}}
+  "launch.run"(%y) <{number = 1 : i64, operandSegmentSizes = array<i32: 0, 0, 1, 0, 0, 0>, phase = 0 : i64, units = 4 : i32, work = 8 : i32}> : (!launch.memory) -> ()
+}
+
+// -----
+
+launch.program of @loss {
+  %batch = launch.batch
+  launch.for in "T" of 2 over %batch do (%t) {
+    // expected-error @+1 {{is not an item of a program (C1)}}
+    launch.prepare {
+    }
+  }
+}
+
+// -----
+
+launch.program of @loss {
+  %y = launch.memory "y" at 22 : made once [16] x f32
   launch.run compute of 1 writes(%y) units(once)
   // expected-error @+1 {{comes after 'launch.run' (C1)}}
   launch.prepare {

@@ -92,6 +92,5 @@ void ProgramEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
   body(kernel, function.getArgument(0), function.getArgument(1),
        function.getArgument(2));
   kernel.create<func::ReturnOp>();
-  callParallel(function, work.units,
-               work.atOnce ? work.atOnce : main.number(1));
+  callParallel(function, work.units, work.atOnce, /*otherwise=*/1);
 }

@@ -45,7 +45,7 @@ void GpuEmitter::callKernel(func::FuncOp function, Value units, int64_t threads,
   lastKernel = function;
   function->setAttr(threadsName, main.getI64IntegerAttr(threads));
   function->setAttr(unitsAtOnceName, main.getI64IntegerAttr(unitsAtOnce));
-  callParallel(function, units, sharedBytes ? sharedBytes : main.number(0));
+  callParallel(function, units, sharedBytes, /*otherwise=*/0);
 }
 
 /// for (unit = that of the group or block; unit < units; unit += all of them)

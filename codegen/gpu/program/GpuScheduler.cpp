@@ -5,6 +5,7 @@
 #include "targets/nvidia/AttentionCopies.h"
 #include "targets/nvidia/ChooseTiles.h"
 #include "targets/nvidia/KeepLoops.h"
+#include "targets/nvidia/Tiles.h"
 
 using namespace mlir;
 using namespace fovea;
