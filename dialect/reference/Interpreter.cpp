@@ -35,15 +35,18 @@ struct Objective {
         smooth = value.getValueAsDouble();
   }
 
-  /// `weight`: how often it counts.
+  /// `weight`: how often it counts. A choice of later places (`isAhead`) is
+  /// part of what is trained alone.
   Status add(const ChoiceDistribution &distribution, ArrayRef<double> value,
-             double weight) {
-    choices += weight;
+             double weight, bool isAhead) {
+    if (!isAhead)
+      choices += weight;
     double one;
     if (Status status = distribution.logp(value, one);
         status.failed() || weight == 0)
       return status;
-    logp += weight * one;
+    if (!isAhead)
+      logp += weight * one;
     // Smoothing gives every symbol a share of the target.
     ArrayRef<double> symbols = distribution.symbols();
     if (smooth == 0 || !distribution.isCategorical()) {
@@ -158,7 +161,8 @@ static Status evaluateSystem(Operation *container, const Inputs &inputs,
         return status;
       if (Status status = objective.add(
               distribution, ArrayRef(given.values).slice(first, size),
-              weights.values[weights.rank() == 0 ? 0 : first / size]);
+              weights.values[weights.rank() == 0 ? 0 : first / size],
+              op->hasAttr("attn.ahead"));
           status.failed())
         return status;
     }
@@ -216,7 +220,8 @@ static Status evaluateProgram(Operation *container, const Inputs &inputs,
               return objective.add(
                   distribution,
                   ArrayRef(array->values).slice(group * size, size),
-                  weights->values[weights->rank() == 0 ? 0 : group]);
+                  weights->values[weights->rank() == 0 ? 0 : group],
+                  op.hasAttr("attn.ahead"));
             });
         status.failed())
       return status;

@@ -306,6 +306,8 @@ void Resolver::visitDef(const Statement &s, Scope &outer) {
   llvm::SaveAndRestore saved(def, &s);
   for (StringRef size : s.sizes)
     declare(Declaration::Size, size, &s, scope);
+  for (const Expr *value : s.sizeValues)
+    visit(value, scope);
   for (const ast::Parameter &parameter : s.parameters)
     declare(Declaration::Argument, parameter.name, &s, scope);
   for (const ast::Parameter &parameter : s.parameters)

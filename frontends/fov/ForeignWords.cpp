@@ -49,20 +49,24 @@ static constexpr Entry modules[] = {
     {"conv convolution", "write conv1d(n, width), conv2d(n, width) or "
                          "conv3d(n, width)"},
     {"layernorm layernormalization", "write layer_norm"},
-    {"rmsnorm rmsnormalization",
-     "define it: def rms_norm(x[n]) { param weight : vector(n); return x / "
-     "sqrt(mean[k < n](x[k]^2) + 1e-6) * weight }"},
+    {"rmsnorm rmsnormalization", "write rms_norm"},
     {"batchnorm batchnorm1d batchnorm2d batchnormalization",
      "a spec describes one example, so nothing normalises over a batch; "
      "layer_norm normalises the features of one example"},
-    {"groupnorm instancenorm instancenorm1d instancenorm2d weightnorm "
-     "spectralnorm",
+    {"groupnorm groupnormalization",
+     "write group_norm(groups) for an image, channels last"},
+    {"instancenorm2d instancenorm",
+     "write group_norm(C) for an image of C channels, channels last"},
+    {"instancenorm1d weightnorm spectralnorm",
      "define its equations in a def; layer_norm normalises all features"},
     {"parameter weight weights variable array",
      "write vector(n), matrix(n, m) or tensor(n, m, k)"},
     {"scalar number", "write vector(1), and read its element [0]"},
-    {"multiheadattention attention selfattention crossattention "
-     "scaleddotproductattention transformerencoder transformerencoderlayer "
+    {"multiheadattention multiheadattn mha selfattention crossattention "
+     "groupedqueryattention gqa",
+     "write attention(heads), from each place of x to all of y; or "
+     "causal_attention(heads), to the places up to it"},
+    {"scaleddotproductattention transformerencoder transformerencoderlayer "
      "transformerdecoder transformerdecoderlayer transformer",
      "state the equations of attention: e[t,i] = dot(q[t], k[i]) / sqrt(D), "
      "a[t,i] = softmax[i](e[t,i]), c[t] = sum[i](a[t,i] * v[i])"},
@@ -82,9 +86,12 @@ static constexpr Entry modules[] = {
     {"identity", "leave it out: write x in place of m(x)"},
     {"flatten", "leave it out, and write concat[i](x[i]) in an equation"},
     {"positionalencoding positionalembedding",
-     "state its equation, for example sin(i / 10000^(2 * k / D)), or declare "
-     "param pos : matrix(N, D) and read pos[i]"},
-    {"highway mlp ffn feedforward moe swiglu glu residual encoder decoder "
+     "write sinusoid(n)(i) in an equation, or declare param pos : matrix(N, D) "
+     "and read pos[i]"},
+    {"rotaryembedding rotarypositionalembedding rotaryembeddings",
+     "write rope(x, i) in an equation"},
+    {"swiglumlp llamamlp", "write swiglu(n) with the size inside"},
+    {"highway mlp ffn feedforward moe glu residual encoder decoder "
      "block layer module",
      "define its equations in a def with 'param' inside, and declare that def"},
     {"zeros ones real randn",
@@ -170,7 +177,7 @@ static constexpr Entry functions[] = {
     {"prelu", "write max(x, 0) + a * min(x, 0) with a parameter a"},
     {"elu celu", "write max(x, 0) + exp(min(x, 0)) - 1"},
     {"selu", "write 1.0507 * (max(x, 0) + 1.67326 * (exp(min(x, 0)) - 1))"},
-    {"silu swish", "write x * sigmoid(x)"},
+    {"silu swish", "write silu(x)"},
     {"mish", "write x * tanh(softplus(x))"},
     {"glu", "write a * sigmoid(b) with the halves a, b = fold(x, 2)"},
     {"hardtanh", "write clamp(x, -1, 1)"},
@@ -261,8 +268,9 @@ static constexpr Entry functions[] = {
                       "of an equation"},
     {"accuracy bleu perplexity rouge f1score",
      "state it outside of equations: metric accuracy(y)"},
-    {"positionalencoding sinusoid sinusoidal",
-     "write its equation, for example sin(i / 10000^(2 * k / D))"},
+    {"positionalencoding sinusoidal", "write sinusoid(n)(i) for place i"},
+    {"rotary applyrotaryposemb rotaryembedding",
+     "write rope(x, i) for place i"},
 };
 
 static constexpr Entry values[] = {
@@ -292,6 +300,12 @@ static constexpr Entry sizes[] = {
     {"kernelsize kernel filtersize window", "write width = ..."},
     {"padding", "write pad = ..., the number of zeros on each side"},
     {"strides", "write stride = ..."},
+    {"numgroups ngroups", "write groups = ..."},
+    {"dilationrate dilations", "write dilation = ..."},
+    {"epsilon", "write eps = ..."},
+    {"numheads nheads nhead", "give the number of heads first, without a name"},
+    {"numkvheads kvheads nkvheads numkeyvalueheads", "write groups = ..."},
+    {"windowsize slidingwindow", "write window = ..."},
     {"numlayers layers nlayers",
      "declare a family: param cell[l < L] : lstm(n)"},
     {"bidirectional",

@@ -26,6 +26,9 @@ namespace fovea::attn {
 using namespace mlir;
 using namespace fovea::attn;
 
+/// A choice of later places of data.
+static constexpr StringLiteral aheadName = "attn.ahead";
+
 namespace {
 
 /// The equations of one objective, added to the end of a system.
@@ -89,6 +92,14 @@ void Objective::addChoice(ChoiceOp choice) {
   if (choice.getLatent()) {
     auto kind = choice.getTreatment()->getAs<StringAttr>("kind");
     (kind.getValue() == "enumerate" ? enumerated : latents).push_back(choice);
+    return;
+  }
+  if (choice->hasAttr(aheadName)) {
+    llvm::SaveAndRestore notEach(each, false);
+    begin(choice);
+    Value logp = logOf(choice);
+    trained.push_back(smoothed ? smoothed : logp);
+    estimates.push_back(trained.back());
     return;
   }
   observed.push_back(choice);
@@ -414,6 +425,11 @@ void Objective::addSurrogate(StringRef root, Value objective) {
 static LogicalResult checkSummed(ChoiceOp choice) {
   auto over = choice->getAttrOfType<DictionaryAttr>(overName);
   DictionaryAttr treatment = choice.getTreatmentAttr();
+  if (over && choice->hasAttr(aheadName))
+    return choice.emitError()
+           << "'enumerate' of '" << over.getAs<StringAttr>("of").getValue()
+           << "' cannot be combined with a choice of later places that "
+              "depends on it";
   if (!over || !treatment || !treatment.getAs<StringAttr>("kind"))
     return success();
   return choice.emitError()

@@ -24,7 +24,8 @@ from tensors import Tensor, read, write  # noqa: E402
 
 # Sizes at which layers, scores and what is read with weights are products.
 WIDE = {"E": 24, "H": 24, "A": 24}
-OWN = {"transformer": {"D": 40, "K": 4, "F": 24}, "decoder_lm": {"D": 40, "K": 4}, "deep_fusion": {"nmt.H": 24, "lm.H": 24}}
+OWN = {"transformer": {"D": 40, "K": 4, "F": 24}, "decoder_lm": {"D": 40, "K": 4}, "llama": {"D": 40, "K": 4},
+       "experts": {"D": 40, "K": 4}, "deep_fusion": {"nmt.H": 24, "lm.H": 24}}
 # Specs of test/decode/Inputs.
 for name in ("convolution", "score_matrix", "named_condition", "top_places", "blocks"):
     tiny.MODELS[name] = ({"word.vocab": 9}, {"word": ("sentence 9", "T")})

@@ -15,6 +15,41 @@
 // RUN: fovea-opt %t/normals.mlir --attn-derive-objective -o %t/k.mlir
 // RUN: fovea-eval %t/k.mlir --entry loss --input 'x=[1]' --input 'w=[[0, 1.0986122886681098]]' --input 'm=[[1, 3]]' --input 's=[[1, 2]]' | FileCheck %s --check-prefix=NORMALS
 // RUN: fovea-eval %t/normals.mlir --entry training --objective --input 'x=[1]' --input 'w=[[0, 1.0986122886681098]]' --input 'm=[[1, 3]]' --input 's=[[1, 2]]' | FileCheck %s --check-prefix=NORMALS
+// RUN: fovea-opt %t/ahead.mlir --attn-derive-objective -o %t/a.mlir
+// RUN: fovea-eval %t/a.mlir --entry loss --input 'y=[0, 1]' --input 'l=[[0, 0], [1.0986122886681098, 0]]' | FileCheck %s --check-prefix=AHEAD
+// RUN: fovea-eval %t/ahead.mlir --entry training --objective --input 'y=[0, 1]' --input 'l=[[0, 0], [1.0986122886681098, 0]]' | FileCheck %s --check-prefix=AHEAD
+
+//--- ahead.mlir
+
+// A choice of the next place is trained (here -log p = log 2 at the first
+// place, and nothing at the last one), but neither counted nor reported.
+// AHEAD-DAG: choices []: 2
+// AHEAD-DAG: logp []: -2.07944154
+// AHEAD-DAG: nll []: 2.77258872
+attn.system @training {
+  attn.length "T"
+  %l = attn.data "l" : !attn.array<["T", 2], f64>
+  %y = attn.data "y" : !attn.array<["T"], i64>
+  attn.choice "y" categorical ["logits"] (%l : !attn.array<["T", 2], f64>) observed %y : !attn.array<["T"], i64>
+  %next = attn.compute (%t: "T") {
+    %one = arith.constant 1 : index
+    %none = arith.constant 0 : i64
+    %at = arith.addi %t, %one : index
+    %symbol = attn.read %y[%at] default %none : i64 : !attn.array<["T"], i64>
+    attn.yield %symbol : i64
+  } : !attn.array<["T"], i64>
+  %there = attn.compute (%t: "T") {
+    %one = arith.constant 1 : index
+    %length = attn.extent "T"
+    %at = arith.addi %t, %one : index
+    %inside = arith.cmpi slt, %at, %length : index
+    %yes = arith.constant 1.0 : f64
+    %no = arith.constant 0.0 : f64
+    %weight = arith.select %inside, %yes, %no : f64
+    attn.yield %weight : f64
+  } : !attn.array<["T"], f64>
+  attn.choice "y[t+1]" categorical ["logits"] (%l : !attn.array<["T", 2], f64>) observed %next : !attn.array<["T"], i64> weight %there : !attn.array<["T"], f64> {attn.ahead}
+}
 
 //--- categorical.mlir
 

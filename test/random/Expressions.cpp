@@ -208,9 +208,12 @@ string Expressions::vec(Context &context, const string &dim, int depth) {
   case 10: {
     if (extents[dim].number < 3)
       return leaf(context, dim);
-    spec.features.insert("layer_norm");
+    bool isSecond = !spec.features.insert("layer_norm").second;
+    if (isSecond)
+      spec.features.insert("rms_norm");
     // A distinct shift in every column keeps the variance away from zero.
-    return module("layer_norm") + "(" + vec(context, dim, depth - 1) + " + " +
+    return module(isSecond ? "rms_norm(eps = 0.1)" : "layer_norm") + "(" +
+           vec(context, dim, depth - 1) + " + " +
            module("vector(" + dim + ")") + ")";
   }
   case 11:
@@ -220,8 +223,12 @@ string Expressions::vec(Context &context, const string &dim, int depth) {
     return definedModule(dim, width, argument);
   }
   case 13: {
-    spec.features.insert("maxout");
+    bool isSecond = !spec.features.insert("maxout").second;
     string width, argument = anyVec(context, width, depth - 1);
+    if (isSecond) {
+      spec.features.insert("silu");
+      return "silu(" + linear(dim, width, true) + "(" + argument + "))";
+    }
     return module("maxout(" + dim + ")") + "(" + argument + ")";
   }
   default:

@@ -63,6 +63,7 @@ private:
   bool checkGuess(Term &term);
   bool checkShapes(Term &term);
   bool checkBranches(Term &term);
+  bool checkMembers(Term &term);
   bool checkJoin(Term &term);
   bool checkContract(Term &term);
   bool checkFold(Term &term);

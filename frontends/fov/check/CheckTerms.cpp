@@ -308,7 +308,36 @@ bool Checker::checkBranches(Term &term) {
 // Whole arrays
 //===----------------------------------------------------------------------===//
 
+/// The members of a family side by side: all of one shape.
+bool Checker::checkMembers(Term &term) {
+  const Term *first = nullptr;
+  for (Term *part : term.args) {
+    if (!isNumbers(*part))
+      return false;
+    if (!part->shape)
+      return true;
+    if (part->shape->empty())
+      continue;
+    for (const Extent &axis : *part->shape)
+      if (axis.differs()) {
+        error(part->loc, "the members have an axis of " + axis.text() +
+                             ", which differs between examples; help: read "
+                             "them at an index of this axis");
+        return false;
+      }
+    first = first ? first : part;
+    if (!sameShape(*first->shape, *part->shape)) {
+      error(term.loc,
+            "the members differ: " + typed(*first) + " and " + typed(*part));
+      return false;
+    }
+  }
+  return true;
+}
+
 bool Checker::checkJoin(Term &term) {
+  if (term.isMembers)
+    return checkMembers(term);
   const Term *first = term.args[0];
   for (Term *part : term.args) {
     if (!isNumbers(*part))

@@ -56,11 +56,11 @@ private:
   void lookAtChoice(const Choice &choice);
   void lookAtUse(const IndexUse &use, int strength);
   void lookAtIndex(IndexVar &var);
+  void findSymbols(const Choice &choice);
   void demandSymbols(const Choice &choice);
   bool rangeOfOptional();
   bool guessShape();
   void setNested(const IndexUse &use, const Extent &extent);
-  std::optional<Shape> shapeOf(const Term &term);
 
   bool isSelfRead(const IndexUse &use) {
     auto it = owners.find(use.var);
@@ -391,6 +391,8 @@ void Inference::lookAtChoice(const Choice &choice) {
     place.var->origin = target.text;
     wake(place.var);
   }
+  if (choice.latent)
+    findSymbols(choice);
   if (!choice.latent || target.valueShape)
     return;
   bool isOne = choice.distribution == "categorical" ||
@@ -420,6 +422,36 @@ void Inference::lookAtChoice(const Choice &choice) {
     wake(&target);
 }
 
+/// The size of a vocabulary by its own name, such as `word.vocab`.
+static const Atom *nameOf(const Extent &size) {
+  std::optional<Extent> resolved = size.resolved();
+  if (!resolved || resolved->terms().size() != 1)
+    return nullptr;
+  const auto &[monomial, factor] = *resolved->terms().begin();
+  bool isName = monomial.size() == 1 && monomial.front().second == 1 &&
+                factor.num == 1 && factor.den == 1;
+  return isName ? monomial.front().first : nullptr;
+}
+
+/// A latent with a logit per symbol of a vocabulary is one of its symbols.
+void Inference::findSymbols(const Choice &choice) {
+  Array &target = *choice.target;
+  if (choice.distribution != "categorical" || target.vocabulary)
+    return;
+  const Term &logits = *choice.parameters[0].second;
+  const Atom *size = logits.shape && logits.shape->size() == 1
+                         ? nameOf(logits.shape->front())
+                         : nullptr;
+  if (!size)
+    return;
+  for (const Vocabulary &vocabulary : model.vocabularies)
+    if (nameOf(vocabulary.size) == size) {
+      target.vocabulary = &vocabulary;
+      target.kind = Kind::Token;
+      return wake(&target);
+    }
+}
+
 /// A categorical has the symbols of its target.
 void Inference::demandSymbols(const Choice &choice) {
   if (choice.distribution != "categorical" || !choice.target->vocabulary)
@@ -438,12 +470,21 @@ void Inference::demandSymbols(const Choice &choice) {
 void Inference::lookAtTerm(Term &term) {
   bool changed = false;
   if (!term.shape) {
-    term.shape = shapeOf(term);
+    term.shape = shapeOf(term, model.sizes);
     changed |= term.shape.has_value();
     if (!term.shape && term.kind == TermKind::Fold && term.args[0]->shape &&
-        !term.args[0]->shape->empty())
-      if (const Atom *open = term.args[0]->shape->front().unresolved())
-        dependents[open].push_back({Item::ofTerm, &term});
+        !term.args[0]->shape->empty()) {
+      Shape sizes = term.sizes;
+      sizes.push_back(term.args[0]->shape->front());
+      for (const Extent &size : sizes)
+        if (const Atom *open = size.unresolved())
+          dependents[open].push_back({Item::ofTerm, &term});
+    }
+    if (!term.shape && term.kind == TermKind::Join)
+      for (const Term *part : term.args)
+        if (part->shape && !part->shape->empty())
+          if (const Atom *open = part->shape->back().unresolved())
+            dependents[open].push_back({Item::ofTerm, &term});
   }
   if (!term.vocabulary) {
     if (term.kind == TermKind::Read)
@@ -458,147 +499,6 @@ void Inference::lookAtTerm(Term &term) {
   }
   if (changed)
     wake(&term);
-}
-
-std::optional<Shape> Inference::shapeOf(const Term &term) {
-  for (const Term *arg : term.args)
-    if (!arg->shape && term.kind != TermKind::Map &&
-        term.kind != TermKind::If && term.kind != TermKind::Read)
-      return std::nullopt;
-  auto arg = [&](unsigned k) -> const Shape & { return *term.args[k]->shape; };
-  auto extentsOf = [&](ArrayRef<IndexVar *> vars) -> std::optional<Shape> {
-    Shape result;
-    for (IndexVar *var : vars) {
-      if (!var->extent)
-        return std::nullopt;
-      result.push_back(*var->extent);
-    }
-    return result;
-  };
-  switch (term.kind) {
-  case TermKind::Number:
-  case TermKind::Index:
-  case TermKind::Size:
-    return Shape();
-  case TermKind::Read: {
-    const Array &array = *term.array;
-    if (term.args.size() >= array.numPlaces) {
-      if (!array.valueShape)
-        return std::nullopt;
-      unsigned given = term.args.size() - array.numPlaces;
-      if (given > array.valueShape->size())
-        return Shape(); // reported by the check
-      return Shape(array.valueShape->begin() + given, array.valueShape->end());
-    }
-    std::optional<Shape> whole = array.shape();
-    if (!whole)
-      return std::nullopt;
-    return Shape(whole->begin() + term.args.size(), whole->end());
-  }
-  case TermKind::Select: {
-    size_t given = term.args.size() - 1;
-    if (given > arg(0).size())
-      return Shape();
-    return Shape(arg(0).begin() + given, arg(0).end());
-  }
-  case TermKind::Map: {
-    bool all = true;
-    for (const Term *part : term.args) {
-      if (part->shape && !part->shape->empty())
-        return part->shape;
-      all &= part->shape.has_value();
-    }
-    return all ? std::optional<Shape>(Shape()) : std::nullopt;
-  }
-  case TermKind::If:
-    for (unsigned k : {1u, 2u})
-      if (term.args[k]->shape && !term.args[k]->shape->empty())
-        return term.args[k]->shape;
-    if (term.args[1]->shape && term.args[2]->shape)
-      return Shape();
-    return std::nullopt;
-  case TermKind::Reduce: {
-    if (!isNormaliser(term.reduction))
-      return term.reduction == Reduction::Argmax ||
-                     term.reduction == Reduction::Argmin
-                 ? Shape()
-                 : arg(0);
-    std::optional<Shape> result = extentsOf(term.vars);
-    if (result)
-      result->append(arg(0).begin(), arg(0).end());
-    return result;
-  }
-  case TermKind::Stack: {
-    std::optional<Shape> result = extentsOf(term.vars);
-    if (result)
-      result->append(arg(0).begin(), arg(0).end());
-    return result;
-  }
-  case TermKind::Join: {
-    Shape result;
-    for (const Term *part : term.args)
-      if (part->shape->size() > result.size())
-        result = *part->shape;
-    Extent total(0);
-    for (const Term *part : term.args)
-      total = total + (part->shape->empty() ? Extent(1) : part->shape->back());
-    if (result.empty())
-      return Shape{total};
-    result.back() = total;
-    return result;
-  }
-  case TermKind::Contract: {
-    Shape result;
-    if (arg(0).empty() || arg(1).empty())
-      return Shape();
-    result.append(arg(0).begin(), arg(0).end() - 1);
-    result.append(arg(1).begin() + 1, arg(1).end());
-    return result;
-  }
-  case TermKind::OverAxis: {
-    if (isNormaliser(term.reduction) || arg(0).empty())
-      return arg(0);
-    return Shape(arg(0).begin(), arg(0).end() - 1);
-  }
-  case TermKind::Fold: {
-    if (arg(0).empty())
-      return Shape();
-    Shape result(term.sizes);
-    Extent product(1);
-    for (const Extent &size : term.sizes)
-      product = product * size;
-    std::optional<Extent> whole = arg(0)[0].resolved(),
-                          part = product.resolved();
-    if (!whole || !part || part->value() == 0)
-      return std::nullopt;
-    result.push_back(model.sizes.floorDiv(*whole, *part));
-    result.append(arg(0).begin() + 1, arg(0).end());
-    return result;
-  }
-  case TermKind::Flatten: {
-    size_t axes = term.vars.size();
-    Extent product(1);
-    size_t merged = std::min(arg(0).size(), axes + 1);
-    for (size_t k = 0; k < merged; ++k)
-      product = product * arg(0)[k];
-    Shape result{product};
-    result.append(arg(0).begin() + merged, arg(0).end());
-    return result;
-  }
-  case TermKind::Slice:
-  case TermKind::Fill:
-    return Shape(term.sizes);
-  case TermKind::Onehot: {
-    if (!term.args[0]->vocabulary)
-      return std::nullopt;
-    return Shape{term.args[0]->vocabulary->size};
-  }
-  case TermKind::Vector:
-    return arg(0).empty() ? Shape{Extent(1)} : arg(0);
-  case TermKind::Dropout:
-    return arg(0);
-  }
-  return std::nullopt;
 }
 
 bool fovea::fov::infer(Elaborated &model, Diagnostics &diagnostics) {

@@ -15,6 +15,10 @@ namespace fovea::fov {
 /// are reported.
 bool infer(Elaborated &model, Diagnostics &diagnostics);
 
+/// Returns the shape of a term, if its parts determine it already; part of
+/// infer.
+std::optional<Shape> shapeOf(const Term &term, Sizes &sizes);
+
 /// Infers the kind of every term and equation; part of infer.
 void inferKinds(Elaborated &model);
 

@@ -26,8 +26,9 @@ struct Candidate {
   SMLoc loc;
   const void *owner; // the statement, or the binder
   const Expr *stated;
+  bool isReduced = false; // of a reduction
   bool isStatic = false;
-  std::optional<int64_t> extent = {};
+  std::optional<Extent> extent = {}; // has a value
   int strength = 9;
   SMLoc originLoc = {};    // of the use that gave the extent
   std::string origin = {}; // `cell[l]`
@@ -72,7 +73,9 @@ public:
     for (Candidate &candidate : candidates) {
       if (!candidate.isStatic)
         continue;
-      if (!candidate.extent) {
+      if (!candidate.extent && candidate.isReduced && candidate.stated) {
+        candidate.extent = 0;
+      } else if (!candidate.extent) {
         elaborator.error(candidate.loc,
                          "nothing gives index '" + candidate.name +
                              "' a range; write " + candidate.name + " < ...");
@@ -98,7 +101,7 @@ private:
   void readStated(Candidate &candidate);
   void disagreements();
   bool isSelf(const Use &use);
-  bool offer(const Use &use, int64_t extent, int strength);
+  bool offer(const Use &use, const Extent &extent, int strength);
 
   static Candidate *find(const Env *env, StringRef name) {
     for (; env; env = env->outer)
@@ -212,7 +215,7 @@ void StaticAnalysis::walk(const Expr &expr, const Env *env,
     const Env *inner = env;
     for (const ast::Binder &binder : expr.binders) {
       candidates.push_back(
-          {binder.name.str(), binder.loc, &binder, binder.extent});
+          {binder.name.str(), binder.loc, &binder, binder.extent, true});
       envs.push_back({inner, &candidates.back()});
       inner = &envs.back();
       // An index in an extent is static: members differ in it.
@@ -253,6 +256,24 @@ void StaticAnalysis::collect(const Statement &s) {
         shift = value->args[1]->integer;
         value = value->args[0];
       }
+      // word[t+n]: n is known before anything runs.
+      bool isSum = value->kind == ExprKind::Binary &&
+                   value->op == ast::Op::Add &&
+                   value->args[0]->kind == ExprKind::Name &&
+                   value->args[1]->kind == ExprKind::Name;
+      if (isSum) {
+        StringRef number = value->args[1]->name;
+        Candidate *candidate = find(env, number);
+        if (!candidate && !elaborator.lookup(scope, number)) {
+          candidates.push_back({number.str(), place.loc, &s, nullptr});
+          candidate = &candidates.back();
+          envs.push_back({env, candidate});
+          env = &envs.back();
+        }
+        if (candidate)
+          candidate->isStatic = true;
+        value = value->args[0];
+      }
       if (value->kind == ExprKind::Integer && family)
         ownPlaces.insert({family, unsigned(k)});
       if (value->kind != ExprKind::Name)
@@ -273,8 +294,8 @@ void StaticAnalysis::collect(const Statement &s) {
         walk(*place.bound, env, s);
       }
       if (family && k < family->isStatic.size())
-        uses.push_back(
-            {candidate, family, unsigned(k), shift, true, true, &s, place.loc});
+        uses.push_back({candidate, family, unsigned(k), shift, !isSum, true, &s,
+                        place.loc});
     }
   }
   if (s.value)
@@ -334,11 +355,11 @@ bool StaticAnalysis::makeMembers() {
   return found;
 }
 
-bool StaticAnalysis::offer(const Use &use, int64_t extent, int strength) {
+bool StaticAnalysis::offer(const Use &use, const Extent &extent, int strength) {
   Candidate &candidate = *use.candidate;
   if (candidate.extent && candidate.strength <= strength)
     return false;
-  bool same = candidate.extent == extent;
+  bool same = candidate.extent && *candidate.extent->value() == *extent.value();
   candidate.extent = extent;
   candidate.strength = strength;
   candidate.originLoc = use.loc;
@@ -354,8 +375,11 @@ bool StaticAnalysis::isSelf(const Use &use) {
   });
 }
 
-/// `l < L`
+/// `l < L`; that of `sum[l < m + 1]` is another one for each m.
 void StaticAnalysis::readStated(Candidate &candidate) {
+  if (candidate.isReduced &&
+      !elaborator.size(*candidate.stated, scope, nullptr, /*report=*/false))
+    return;
   std::optional<Extent> extent =
       elaborator.size(*candidate.stated, scope, nullptr);
   std::optional<int64_t> value = extent ? extent->value() : std::nullopt;
@@ -365,7 +389,7 @@ void StaticAnalysis::readStated(Candidate &candidate) {
                          "' selects members, so its range cannot be " +
                          extent->text() +
                          (value ? "" : ", which differs between examples"));
-  candidate.extent = std::max<int64_t>(0, value.value_or(0));
+  candidate.extent = value.value_or(0) < 0 || !value ? Extent(0) : *extent;
   candidate.strength = 1;
 }
 
@@ -381,8 +405,8 @@ void StaticAnalysis::findRanges() {
       if (use.isLeft && use.candidate->isStatic && use.candidate->extent &&
           use.family->isEquation) {
         auto &extent = use.family->extents[use.axis];
-        int64_t size = *use.candidate->extent + use.shift;
-        if (!extent || *extent < size) {
+        Extent size = *use.candidate->extent + Extent(use.shift);
+        if (!extent || *extent->value() < *size.value()) {
           extent = size;
           changed = true;
         }
@@ -393,7 +417,7 @@ void StaticAnalysis::findRanges() {
           use.axis >= use.family->isStatic.size() ||
           !use.family->isStatic[use.axis])
         continue;
-      std::optional<int64_t> extent = use.family->extents[use.axis];
+      std::optional<Extent> extent = use.family->extents[use.axis];
       if (extent && use.shift == 0 && !use.family->isEquation && !use.isLeft)
         changed |= offer(use, *extent, 2);
       else if (strength >= 3 && extent && use.shift == 0 && !use.isLeft &&
@@ -432,8 +456,7 @@ void StaticAnalysis::findLabels() {
       auto it = known.find(use.candidate);
       if (it != known.end() && use.isLeft && use.shift == 0 &&
           use.candidate->isStatic && use.family->isEquation &&
-          use.family->extents[use.axis] ==
-              static_cast<int64_t>(it->second->size()))
+          use.family->extents[use.axis] == Extent(it->second->size()))
         changed |= use.family->labels.try_emplace(use.axis, *it->second).second;
     }
   }
@@ -447,11 +470,12 @@ void StaticAnalysis::disagreements() {
         candidate.strength == 1 || candidate.strength > 3 ||
         use.axis >= use.family->extents.size() || use.family->isEquation)
       continue;
-    std::optional<int64_t> extent = use.family->extents[use.axis];
-    if (!extent || *extent == *candidate.extent)
+    const std::optional<Extent> &given = use.family->extents[use.axis];
+    std::optional<int64_t> extent = given ? given->value() : std::nullopt,
+                           own = candidate.extent->value();
+    if (!extent || extent == own)
       continue;
-    std::string stated =
-        candidate.name + " < " + std::to_string(*candidate.extent);
+    std::string stated = candidate.name + " < " + std::to_string(*own);
     for (const Use &left : uses)
       if (left.isLeft && left.candidate == &candidate) {
         stated = left.family->name + "[" + stated + "]";
@@ -459,9 +483,8 @@ void StaticAnalysis::disagreements() {
       }
     elaborator.error(
         use.loc,
-        "index '" + candidate.name +
-            "' has two ranges: " + std::to_string(*candidate.extent) +
-            " from " + candidate.origin + " (" +
+        "index '" + candidate.name + "' has two ranges: " +
+            std::to_string(*own) + " from " + candidate.origin + " (" +
             elaborator.diagnostics.lineText(candidate.originLoc, use.loc) +
             ") and " + std::to_string(*extent) + " from " + use.family->name +
             "[" + candidate.name + "] here; state one: " + stated,

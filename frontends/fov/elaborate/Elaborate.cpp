@@ -247,8 +247,17 @@ std::unique_ptr<Elaborated> Elaborator::run(const Program &program) {
   top->parent = preludeScope;
   declareModel(program, flatten(program), *top);
   elaborateMarks(*top);
-  for (const Choice &choice : model->choices)
+  for (const Choice &choice : model->choices) {
     choice.target->generated = !choice.latent;
+    bool isAlone = llvm::none_of(model->choices, [&](const Choice &other) {
+      return other.target == choice.target && !other.ahead;
+    });
+    if (choice.ahead && isAlone)
+      error(choice.loc, "'" + choice.target->text +
+                            "' has a distribution of later places alone; help: "
+                            "write one for every place as well: " +
+                            choice.target->text + "[..] ~ ...");
+  }
   elaborateTreatments(*top);
   checkLatents();
   if (!model->decoding) {

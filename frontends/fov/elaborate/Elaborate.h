@@ -115,8 +115,8 @@ struct Member {
 struct Family {
   std::string name;
   std::vector<const ast::Statement *> statements;
-  std::vector<bool> isStatic;                  // per axis
-  std::vector<std::optional<int64_t>> extents; // of static axes
+  std::vector<bool> isStatic;                 // per axis
+  std::vector<std::optional<Extent>> extents; // of static axes
   /// The labels of the members along an axis, if they have any.
   std::map<unsigned, std::vector<std::string>> labels;
   SMLoc loc;
@@ -138,12 +138,11 @@ struct Scope {
   std::set<const ast::Statement *> letsInProgress;
 };
 
-/// `h[0,-1,*]`: the places of a piece; equal for those of the same places. In
-/// messages indices have their names.
-std::string placesText(ArrayRef<PiecePlace> places, bool forMessage);
-
 /// Returns whether a term has one value for all examples.
 bool isConstant(const Term &term);
+
+/// The value of a condition that is known before anything runs.
+std::optional<bool> truth(const Term &condition);
 
 /// The indices bound by a statement or a reduction, innermost last.
 struct Bindings {
@@ -247,6 +246,12 @@ private:
                    Scope &scope, const Bindings *bindings);
   Instance *instantiate(const ast::Expr &call, const std::string &path,
                         Scope &scope, const Bindings *bindings);
+  bool bindSizes(const ast::Statement &def, StringRef name,
+                 ArrayRef<ast::Item> given, SMLoc loc, Scope &scope,
+                 const Bindings *bindings, llvm::StringMap<Symbol> &sizes);
+  bool areSizes(const ast::Statement &def, StringRef name,
+                ArrayRef<ast::Item> given,
+                const llvm::StringMap<Symbol> &sizes);
 
   // Static indices (StaticIndices.cpp).
   void findStaticIndices(const Statements &statements, Scope &scope);
@@ -279,6 +284,7 @@ private:
                       ArrayRef<StringRef> names,
                       SmallVector<IndexVar *, 1> vars, Scope &scope,
                       const Bindings *bindings, Choice &choice);
+  void lookAhead(Choice &choice);
   void elaborateChoice(const ast::Statement &statement, Array *target,
                        SmallVector<PiecePlace, 2> places, Scope &scope,
                        const Bindings *bindings);
@@ -299,12 +305,27 @@ private:
                    const Bindings *bindings);
   bool stateParent(IndexVar *var, const ast::Expr &bound, Scope &scope,
                    const Bindings *bindings);
-  Term *staticReduce(const ast::Expr &expr, int64_t extent, Scope &scope,
+  /// The members that a reduction goes over.
+  struct Members {
+    SmallVector<int64_t, 4> places;
+    Terms values;
+    Terms conditions; // null: always
+  };
+  bool expandMembers(const ast::Expr &expr, int64_t extent, Scope &scope,
+                     const Bindings *bindings, Members &members);
+  Term *staticReduce(const ast::Expr &expr, const Extent &extent, Scope &scope,
                      const Bindings *bindings);
+  Term *reduceVector(const ast::Expr &expr, const Extent &extent,
+                     const Members &members);
+  Term *componentOf(const ast::Expr &expr, const Extent &extent,
+                    const Bindings &bound, Scope &scope,
+                    const Bindings *bindings);
   bool bindReduction(const ast::Expr &expr, bool normalises, Scope &scope,
                      const Bindings *&bindings,
                      SmallVector<IndexVar *, 1> &vars,
                      SmallVector<Term *, 2> &components);
+  bool isBoundTwice(const ast::Expr &expr, const ast::Binder &binder,
+                    Scope &scope, const Bindings *bindings);
   bool checkUse(const ast::Expr &expr, const IndexVar &var, const Term &body,
                 const Term *condition);
   Term *index(Term *base, ArrayRef<Term *> indices, SMLoc loc);
@@ -442,6 +463,8 @@ private:
     bool isBusy = false;
   };
   std::map<std::pair<const Symbol *, int64_t>, LengthValue> lengthValues;
+  /// Normalisers over members, by their place, scope and bindings.
+  std::map<std::vector<std::pair<const void *, int64_t>>, Term *> normalisers;
   std::map<std::string, unsigned> callCounts;
   std::set<std::pair<const Scope *, std::string>> freshSizes;
   std::map<StringRef, const ast::Entry *> pendingMarks;
@@ -456,7 +479,7 @@ private:
   /// The places of each array, as text, to detect duplicates.
   std::map<std::pair<const Array *, std::string>, SMLoc> given;
   // Extents of static indices, by the statement or binder that binds them.
-  std::map<std::pair<const void *, std::string>, int64_t> staticExtents;
+  std::map<std::pair<const void *, std::string>, Extent> staticExtents;
 };
 
 } // namespace fovea::fov

@@ -136,7 +136,11 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
       if (!llvm::is_contained(own->context, var))
         own->context.push_back(var);
     if (parameter.hasShape) {
-      if (parameter.shape.size() == 1) {
+      // A number is a vector of one. What has axes remains the array itself: a
+      // sentence with its symbols.
+      bool hasAxes = argument->kind == TermKind::Read && !argument->fallback &&
+                     argument->args.size() < argument->array->numPlaces;
+      if (parameter.shape.size() == 1 && !hasAxes) {
         Term *vector = make(TermKind::Vector, argument->loc, {argument});
         vector->range = argument->range;
         argument = vector;
@@ -311,24 +315,18 @@ Elaborator::Terms Elaborator::call(const Expr &expr, Scope &scope,
         withSizes ? callee.items : ArrayRef<ast::Item>();
     if (!callable(def, callee.loc))
       return {};
-    if (given.size() != def.sizes.size()) {
+    // Sizes without a value cannot be left out.
+    if (!withSizes && llvm::is_contained(def.sizeValues, nullptr)) {
       error(callee.loc,
             "'" + def.name.str() + "' takes " +
-                counted(def.sizes.size(), "size") + " but gets " +
-                std::to_string(given.size()) +
-                (withSizes ? std::string()
-                           : ": write " + def.name.str() + "(...)(...)"),
+                counted(llvm::count(def.sizeValues, nullptr), "size") +
+                " but gets 0: write " + def.name.str() + "(...)(...)",
             {{def.nameLoc, "it is defined here"}});
       return {};
     }
     llvm::StringMap<Symbol> sizes;
-    for (auto [size, item] : llvm::zip(def.sizes, given)) {
-      std::optional<Symbol> argument =
-          sizeArgument(*item.value, scope, bindings);
-      if (!argument)
-        return {};
-      sizes[size] = *argument;
-    }
+    if (!bindSizes(def, def.name, given, callee.loc, scope, bindings, sizes))
+      return {};
     return callDef(def, nullptr, args, sizes, expr, def.name);
   }
 

@@ -222,6 +222,37 @@ static std::string distributionFor(const Array &target,
   }
 }
 
+/// word[t+k] ~ ..: what is observed at each t, and whether it is there.
+void Elaborator::lookAhead(Choice &choice) {
+  const Array &data = *choice.target;
+  if (llvm::all_of(choice.places,
+                   [](const PiecePlace &place) { return place.shift == 0; }))
+    return;
+  Term *read = make(TermKind::Read, choice.loc), *isThere = nullptr;
+  for (auto [k, place] : llvm::enumerate(choice.places)) {
+    Term *at = boundIndex(place.var, place.loc);
+    if (place.shift != 0) {
+      at = map(Fn::Add, {at, number(double(place.shift), place.loc, true)},
+               place.loc);
+      Term *size = sizeTerm(data.extents[k], place.loc);
+      if (place.var->parentIndex)
+        size->args.push_back(place.var->parentIndex);
+      computeFree(size);
+      Term *inside = map(Fn::Less, {at, size}, place.loc);
+      isThere = isThere ? map(Fn::And, {isThere, inside}, place.loc) : inside;
+    }
+    read->args.push_back(at);
+  }
+  read->array = choice.target;
+  read->fallback = number(0, choice.loc, true);
+  read->fallback->isSymbol = data.kind == Kind::Token;
+  computeFree(read);
+  choice.ahead = read;
+  choice.isThere = make(
+      TermKind::If, choice.loc,
+      {isThere, number(1, choice.loc, false), number(0, choice.loc, false)});
+}
+
 void Elaborator::elaborateChoice(const Statement &s, Array *target,
                                  SmallVector<PiecePlace, 2> places,
                                  Scope &scope, const Bindings *bindings) {
@@ -260,7 +291,7 @@ void Elaborator::elaborateChoice(const Statement &s, Array *target,
   choice.distribution = name.str();
   if (!choice.latent)
     for (const PiecePlace &place : places)
-      if (!place.var || place.shift != 0)
+      if (!place.var)
         return error(place.loc, "'" + target->text +
                                     "' is data, so its distribution is for "
                                     "every place: write an index here");
@@ -295,6 +326,11 @@ void Elaborator::elaborateChoice(const Statement &s, Array *target,
                      "' is data, which is observed; a guide is for a latent",
                  {{target->loc, "it is declared here"}});
   if (!isNew(target, places, choice.loc, s.guide))
+    return;
+  if (!choice.latent)
+    lookAhead(choice);
+  // Decoding generates a place once, from the choice at the place itself.
+  if (choice.ahead && model->decoding)
     return;
   if (choice.latent && s.guide) {
     target->latent = true;

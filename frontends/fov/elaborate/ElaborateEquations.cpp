@@ -59,12 +59,14 @@ bool Elaborator::readPlace(const ast::Left &left, const ast::Place &place,
   int64_t shift = 0;
   if (value->kind == ExprKind::Binary && value->op == ast::Op::Add &&
       value->args[0]->kind == ExprKind::Name &&
-      value->args[1]->kind == ExprKind::Integer &&
-      value->args[1]->integer <= maxShift &&
-      !lookup(scope, value->args[0]->name)) {
-    shift = value->args[1]->integer;
-    value = value->args[0];
-  }
+      !lookup(scope, value->args[0]->name) &&
+      !staticValue(*value->args[0], scope, bindings))
+    if (std::optional<int64_t> number =
+            staticValue(*value->args[1], scope, bindings);
+        number && *number >= 0 && *number <= maxShift) {
+      shift = *number;
+      value = value->args[0];
+    }
   Symbol *symbol =
       value->kind == ExprKind::Name ? lookup(scope, value->name) : nullptr;
   bool isConstant = symbol && (symbol->kind == Symbol::Size ||
@@ -138,9 +140,13 @@ std::string fov::placesText(ArrayRef<PiecePlace> places, bool forMessage) {
 /// Returns whether these places have no other equation; otherwise reports it.
 bool Elaborator::isNew(Array *array, ArrayRef<PiecePlace> places, SMLoc loc,
                        bool guide) {
-  std::string what = guide ? "guide " : "";
-  auto [it, inserted] =
-      given.try_emplace({array, what + placesText(places, false)}, loc);
+  std::string what = guide ? "guide " : "", key = what;
+  key += placesText(places, false);
+  // Data may be observed at several distances: word[t] ~ .., word[t+1] ~ ..
+  for (const PiecePlace &place : places)
+    if (array->source == Array::Data)
+      key += "+" + std::to_string(place.shift);
+  auto [it, inserted] = given.try_emplace({array, key}, loc);
   if (inserted)
     return true;
   std::string first = diagnostics.lineText(it->second, loc);
@@ -278,16 +284,19 @@ void Elaborator::elaborateStatement(const Statement &s, Scope &scope) {
   std::vector<std::pair<StringRef, int64_t>> statics;
   for (const ast::Left &left : s.lefts)
     for (const ast::Place &place : left.places) {
-      const Expr *value = place.value;
-      if (value->kind == ExprKind::Binary)
-        value = value->args[0];
-      if (value->kind != ExprKind::Name)
-        continue;
-      auto it = staticExtents.find({&s, value->name.str()});
-      if (it != staticExtents.end() && llvm::none_of(statics, [&](auto &known) {
-            return known.first == value->name;
-          }))
-        statics.push_back({value->name, it->second});
+      SmallVector<const Expr *, 2> names{place.value};
+      if (place.value->kind == ExprKind::Binary)
+        names.assign(place.value->args.begin(), place.value->args.end());
+      for (const Expr *value : names) {
+        if (value->kind != ExprKind::Name)
+          continue;
+        auto it = staticExtents.find({&s, value->name.str()});
+        if (it != staticExtents.end() &&
+            llvm::none_of(statics, [&](auto &known) {
+              return known.first == value->name;
+            }))
+          statics.push_back({value->name, it->second.value().value_or(0)});
+      }
     }
   int64_t total = 1;
   for (auto &[name, extent] : statics) {

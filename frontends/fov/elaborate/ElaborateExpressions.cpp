@@ -115,8 +115,68 @@ Term *Elaborator::sizeTerm(const Extent &extent, SMLoc loc) {
   return term;
 }
 
+std::optional<bool> fov::truth(const Term &condition) {
+  if (condition.kind != TermKind::Number || condition.kindOf != Kind::Bit)
+    return std::nullopt;
+  return condition.number != 0;
+}
+
+/// The value of a number or size that is known before anything runs.
+static std::optional<double> knownNumber(const Term &term) {
+  if (term.kind == TermKind::Size && term.args.empty())
+    return term.extent.value();
+  if (term.kind != TermKind::Number || term.isSymbol || truth(term))
+    return std::nullopt;
+  return term.number;
+}
+
+/// The value of a comparison or a logical operation, if its operands determine
+/// it before anything runs.
+static std::optional<bool> knownTruth(Fn fn, ArrayRef<Term *> args) {
+  if (fn == Fn::Not) {
+    std::optional<bool> value = truth(*args[0]);
+    return value ? std::optional(!*value) : std::nullopt;
+  }
+  if (fn == Fn::And || fn == Fn::Or) {
+    std::optional<bool> a = truth(*args[0]), b = truth(*args[1]);
+    bool decides = fn == Fn::Or;
+    if (a == decides || b == decides)
+      return decides;
+    return a && b ? std::optional(!decides) : std::nullopt;
+  }
+  if (fn < Fn::Less || fn > Fn::NotEqual)
+    return std::nullopt;
+  std::optional<double> a = knownNumber(*args[0]), b = knownNumber(*args[1]);
+  if (!a || !b)
+    return std::nullopt;
+  switch (fn) {
+  case Fn::Less:
+    return *a < *b;
+  case Fn::LessEqual:
+    return *a <= *b;
+  case Fn::Greater:
+    return *a > *b;
+  case Fn::GreaterEqual:
+    return *a >= *b;
+  case Fn::Equal:
+    return *a == *b;
+  default:
+    return *a != *b;
+  }
+}
+
 Term *Elaborator::map(Fn fn, ArrayRef<Term *> args, SMLoc loc) {
   // Numbers fold: indices such as (3 - 1) // 2 must stay affine.
+  if (std::optional<bool> known = knownTruth(fn, args)) {
+    Term *term = number(*known, loc, true);
+    term->kindOf = Kind::Bit;
+    return term;
+  }
+  // `true and c` is c.
+  if (fn == Fn::And || fn == Fn::Or)
+    for (unsigned k : {0u, 1u})
+      if (truth(*args[k]))
+        return args[1 - k];
   if (args.size() <= 2 && llvm::all_of(args, [](Term *t) {
         return t->kind == TermKind::Number && !t->isSymbol;
       })) {
@@ -395,10 +455,23 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
     break;
   }
   case ExprKind::If: {
-    Term *condition = sub(0), *yes = sub(1), *no = sub(2);
+    Term *condition = sub(0);
+    // The sizes of a def choose between forms of it.
+    std::optional<bool> known =
+        condition && scope.isCall ? truth(*condition) : std::nullopt;
+    if (known) {
+      result = sub(*known ? 1 : 2);
+      break;
+    }
+    Term *yes = sub(1), *no = sub(2);
     if (!condition || !yes || !no)
       return nullptr;
     result = make(TermKind::If, expr.loc, {condition, yes, no});
+    // Both branches are checked, though one is never computed.
+    if ((known = truth(*condition))) {
+      result->range = expr.range;
+      result = *known ? yes : no;
+    }
     break;
   }
   case ExprKind::Call: {

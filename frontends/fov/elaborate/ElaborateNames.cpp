@@ -61,9 +61,9 @@ bool Elaborator::resolveMember(Family &family, ArrayRef<const Expr *> given,
     for (int64_t k : at)
       shown += (shown.empty() ? "" : ",") + std::to_string(k);
     std::string extents;
-    for (auto extent : family.extents)
-      extents +=
-          (extents.empty() ? "" : ",") + std::to_string(extent.value_or(0));
+    for (const std::optional<Extent> &extent : family.extents)
+      extents += (extents.empty() ? "" : ",") +
+                 std::to_string(extent ? extent->value().value_or(0) : 0);
     error(loc,
           "'" + family.name + "[" + shown +
               "]' is outside the family, "

@@ -22,13 +22,25 @@ static bool isTruth(const ast::Expr &value) {
           value.name.equals_insensitive("false"));
 }
 
+/// The sizes that a call has to give: those without a value.
+static ArrayRef<StringRef> wantedSizes(const Statement &def) {
+  size_t count = llvm::count(def.sizeValues, nullptr);
+  return def.sizes.take_front(count);
+}
+
 /// "; help: .." for more sizes than a module has: other libraries also pass the
 /// input size, first.
 static std::string sizesHelp(StringRef name, ArrayRef<ast::Item> given,
                              const Statement &def) {
-  if (def.sizes.empty())
+  bool isModule = llvm::any_of(def.body, [](const Statement *s) {
+    return s->kind == StatementKind::Param;
+  });
+  if (!isModule)
+    return "";
+  ArrayRef<StringRef> wanted = wantedSizes(def);
+  if (wanted.empty())
     return "; help: its sizes follow from the first use: write " + name.str();
-  if (def.sizes.size() > 1 || given.size() != 2 ||
+  if (wanted.size() > 1 || given.size() != 2 ||
       !llvm::all_of(given, [](auto &item) { return item.name.empty(); }))
     return "";
   const ast::Expr &last = *given.back().value;
@@ -45,6 +57,96 @@ static const ast::Item *structureIn(ArrayRef<ast::Item> items) {
         .starts_with("; help: declare");
   });
   return found == items.end() ? nullptr : found;
+}
+
+/// Binds the sizes of a def: those that are given, in order or by name, then
+/// the values of the others, which may use the sizes before them. Returns false
+/// after an error.
+bool Elaborator::bindSizes(const Statement &def, StringRef name,
+                           ArrayRef<ast::Item> given, SMLoc loc, Scope &scope,
+                           const Bindings *bindings,
+                           llvm::StringMap<Symbol> &sizes) {
+  ArrayRef<StringRef> wanted = wantedSizes(def);
+  for (auto [k, item] : llvm::enumerate(given)) {
+    StringRef size = item.name;
+    if (size.empty() && k >= wanted.size()) {
+      bool isNamed = !wanted.empty() && k < def.sizes.size();
+      std::string value(item.value->range.Start.getPointer(),
+                        item.value->range.End.getPointer());
+      error(item.loc,
+            "'" + name.str() + "' takes " + counted(wanted.size(), "size") +
+                " but gets " + std::to_string(given.size()) +
+                (isNamed
+                     ? "; help: a size that has a value is given by name: " +
+                           def.sizes[k].str() + " = " + value
+                     : sizesHelp(name, given, def)),
+            {{def.nameLoc, "'" + name.str() + "' is defined here"}});
+      return false;
+    }
+    if (size.empty()) {
+      size = wanted[k];
+    } else if (!llvm::is_contained(def.sizes, size)) {
+      std::string foreign = ourWord(size, WordPlace::Size);
+      error(item.loc,
+            "'" + name.str() + "' has no size '" + size.str() + "'" +
+                (foreign.empty() ? suggestion(size, def.sizes) : foreign));
+      return false;
+    }
+    std::optional<Symbol> argument = sizeArgument(*item.value, scope, bindings);
+    if (!argument)
+      return false;
+    if (!sizes.try_emplace(size, *argument).second) {
+      error(item.loc, "size '" + size.str() + "' is given twice");
+      return false;
+    }
+  }
+  for (StringRef size : wanted)
+    if (!sizes.count(size)) {
+      error(loc,
+            "'" + name.str() + "' needs its size '" + size.str() +
+                "'; help: write " + name.str() + "(" +
+                llvm::join(wanted, ", ") + ")",
+            {{def.nameLoc, "'" + name.str() + "' is defined here"}});
+      return false;
+    }
+  Scope &own = scopes.emplace_back();
+  own.parent = preludeScope;
+  own.isCall = true;
+  own.def = &def;
+  for (auto [size, value] : llvm::zip(def.sizes, def.sizeValues)) {
+    if (!sizes.count(size)) {
+      std::optional<Symbol> standard = sizeArgument(*value, own, nullptr);
+      if (!standard)
+        return false;
+      sizes[size] = *standard;
+    }
+    own.symbols[size] = sizes[size];
+  }
+  return true;
+}
+
+/// The sizes of a module are at least 1; those with the value 0, at least 0.
+/// Returns false after an error.
+bool Elaborator::areSizes(const Statement &def, StringRef name,
+                          ArrayRef<ast::Item> given,
+                          const llvm::StringMap<Symbol> &sizes) {
+  for (auto [k, item] : llvm::enumerate(given)) {
+    StringRef size = item.name.empty() ? def.sizes[k] : item.name;
+    const Symbol &symbol = sizes.find(size)->second;
+    std::optional<int64_t> value =
+        symbol.kind == Symbol::Size ? symbol.size.value() : std::nullopt;
+    const ast::Expr *standard =
+        def.sizeValues[llvm::find(def.sizes, size) - def.sizes.begin()];
+    bool mayBeZero = standard && standard->kind == ExprKind::Integer &&
+                     standard->integer == 0;
+    if (!value || *value >= (mayBeZero ? 0 : 1))
+      continue;
+    error(item.loc, "size '" + size.str() + "' of '" + name.str() + "' is " +
+                        std::to_string(*value) + ", but a size is at least " +
+                        (mayBeZero ? "0" : "1"));
+    return false;
+  }
+  return true;
 }
 
 Instance *Elaborator::instantiate(const ast::Expr &call,
@@ -133,55 +235,10 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
   Instance *instance = &instances.emplace_back();
   instance->def = def;
   instance->path = path;
-  for (auto [k, item] : llvm::enumerate(given)) {
-    StringRef sizeName = item.name;
-    if (sizeName.empty()) {
-      if (k >= def->sizes.size()) {
-        error(item.loc, "'" + name + "' takes " +
-                            counted(def->sizes.size(), "size") + " but gets " +
-                            std::to_string(given.size()) +
-                            sizesHelp(name, given, *def));
-        return nullptr;
-      }
-      sizeName = def->sizes[k];
-    } else if (!llvm::is_contained(def->sizes, sizeName)) {
-      std::string foreign = ourWord(sizeName, WordPlace::Size);
-      error(item.loc,
-            "'" + name + "' has no size '" + sizeName.str() + "'" +
-                (foreign.empty() ? suggestion(sizeName, def->sizes) : foreign));
-      return nullptr;
-    }
-    std::optional<Symbol> argument = sizeArgument(*item.value, scope, bindings);
-    if (!argument)
-      return nullptr;
-    if (std::optional<int64_t> value = argument->kind == Symbol::Size
-                                           ? argument->size.value()
-                                           : std::nullopt;
-        value && *value < (sizeName == "pad" ? 0 : 1)) {
-      error(item.loc, "size '" + sizeName.str() + "' of '" + name + "' is " +
-                          std::to_string(*value) +
-                          ", but a size is at least 1");
-      return nullptr;
-    }
-    instance->sizes[sizeName] = *argument;
-  }
-  for (StringRef sizeName : def->sizes) {
-    if (instance->sizes.count(sizeName))
-      continue;
-    if (sizeName == "pad" || sizeName == "stride") {
-      instance->sizes[sizeName] = {Symbol::Size, call.loc,
-                                   Extent(sizeName == "stride")};
-      continue;
-    }
-    std::vector<std::string> sizes(def->sizes.begin(), def->sizes.end());
-    llvm::erase(sizes, "pad");
-    llvm::erase(sizes, "stride");
-    error(call.loc,
-          "'" + name + "' needs its size '" + sizeName.str() +
-              "'; help: write " + name + "(" + llvm::join(sizes, ", ") + ")",
-          {{def->nameLoc, "'" + name + "' is defined here"}});
+  if (!bindSizes(*def, name, given, call.loc, scope, bindings,
+                 instance->sizes) ||
+      !areSizes(*def, name, given, instance->sizes))
     return nullptr;
-  }
   for (const Statement *s : def->body)
     if (s->kind == StatementKind::Param)
       instance->params.push_back(s);
@@ -348,7 +405,9 @@ void Elaborator::declareParam(const Statement &s, Scope &scope) {
     family->isStatic.push_back(true);
     if (!axis.labels.empty())
       family->labels[family->extents.size()] = names;
-    family->extents.push_back(names.size());
+    std::optional<Extent> extent =
+        axis.extent ? size(*axis.extent, scope, nullptr) : Extent(names.size());
+    family->extents.push_back(extent);
     std::vector<Path> longer;
     for (const Path &prefix : members)
       for (auto [k, name] : llvm::enumerate(names)) {

@@ -69,6 +69,12 @@ void Elaborator::elaboratePolicy(const Treatment &treatment, Scope &scope,
                    "generated, but '" +
                        other.target->name + "' is latent",
                    here);
+    if (other.ahead)
+      return error(treatment.loc,
+                   "'policy' cannot be combined with a choice of later places "
+                   "of '" +
+                       other.target->name + "', which nothing generates",
+                   {{other.loc, "it is here"}});
     // The search computes log p of other choices in its own way.
     if (other.parameters.empty() || other.parameters.front().first != "logits")
       return error(treatment.loc,

@@ -141,7 +141,8 @@ SmallVector<Choice *, 1> Elaborator::choicesOf(const Symbol &symbol) {
   SmallVector<Choice *, 1> result;
   const Family *family = symbol.family;
   for (Choice &choice : model->choices)
-    if (family && llvm::any_of(family->members, [&](auto &member) {
+    if (family && !choice.ahead &&
+        llvm::any_of(family->members, [&](auto &member) {
           return member.second.array == choice.target;
         }))
       result.push_back(&choice);

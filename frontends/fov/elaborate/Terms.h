@@ -72,7 +72,7 @@ enum class TermKind {
   If,       // args[0] ? args[1] : args[2]
   Reduce,   // reducer over vars where condition of args[0]
   Stack,    // args[0] with vars as first axes
-  Join,     // args.. along the last axis
+  Join,     // args.. along the last axis; isMembers: as rows of a new first one
   Contract, // args[0] @ args[1]: last axis of the first, first of the second
   OverAxis, // reduction of the last axis of args[0]: softmax(v)
   Fold,     // the first axis of args[0] as `sizes`, then what remains of it
@@ -155,10 +155,11 @@ struct Term {
 
   double number = 0;
   bool isInteger = false;
-  bool isSymbol = false; // a token given as text
-  bool isDot = false;    // Contract: of two vectors
+  bool isSymbol = false;  // a token given as text
+  bool isDot = false;     // Contract: of two vectors
+  bool isMembers = false; // Join
   IndexVar *index = nullptr;
-  Extent extent; // Size
+  Extent extent; // Size; Join: the number of args, if it has a name
   Array *array = nullptr;
   Term *fallback = nullptr;
   Fn fn = Fn::Add;
@@ -188,6 +189,10 @@ struct PiecePlace {
   Extent constant;
   SMLoc loc;
 };
+
+/// `h[0,-1,*]`: the places of a piece; equal for those of the same places. In
+/// messages indices have their names.
+std::string placesText(ArrayRef<PiecePlace> places, bool forMessage);
 
 /// One equation of a name.
 struct Piece {
@@ -282,6 +287,9 @@ struct Choice {
   bool latent = false;
   std::optional<LatentTreatment> treatment; // of a latent
   Term *weight = nullptr;                   // of one that is observed
+  // Of later places of data, word[t+1] ~ ..: the value there, and 1 where there
+  // is one. It is for training alone.
+  Term *ahead = nullptr, *isThere = nullptr;
 };
 
 /// `stop[t] = ..` and others of decode { }: equations that steer the search.

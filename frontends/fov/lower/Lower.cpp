@@ -362,15 +362,23 @@ void Lowering::emitChoice(const Choice &choice) {
   }
   attn::Distribution distribution =
       *attn::symbolizeDistribution(choice.distribution);
-  bool observed = !choice.latent && (!model.decoding || target.continued);
+  std::string name = target.name;
+  Value given;
+  if (choice.ahead) {
+    name += placesText(choice.places, true);
+    given = materialiseOver(choice.ahead, order, *target.kind, "", choice.loc);
+  } else if (!choice.latent && (!model.decoding || target.continued)) {
+    given = valueOf(&target);
+  }
+  auto observed = static_cast<bool>(given);
   // A given length belongs to the output, whatever its place.
   Attribute end;
   bool canEnd = observed || llvm::any_of(target.extents, [&](auto &e) {
                   return isOpen(e.length());
                 });
-  if (canEnd && target.isSentence)
+  if (canEnd && target.isSentence && !choice.ahead)
     end = builder.getI64IntegerAttr(1);
-  else if (canEnd && target.ends && target.positionOf)
+  else if (canEnd && target.ends && target.positionOf && !choice.ahead)
     end = extent(*target.positionOf->axis(0));
   // The treatment of a latent.
   DictionaryAttr treated;
@@ -408,6 +416,8 @@ void Lowering::emitChoice(const Choice &choice) {
   Value weight;
   if (choice.weight && observed && !model.decoding)
     weight = materialiseOver(choice.weight, {}, Kind::Real, "", choice.loc);
+  if (choice.isThere)
+    weight = materialiseOver(choice.isThere, order, Kind::Real, "", choice.loc);
   Value placeholder;
   if (boundary)
     placeholder = boundaryValue(target, *boundary);
@@ -415,13 +425,14 @@ void Lowering::emitChoice(const Choice &choice) {
               : boundary ? placeholder.getType()
                          : Type(arrayType(target));
   auto op = attn::ChoiceOp::create(
-      builder, location(choice.loc), type, builder.getStringAttr(target.name),
+      builder, location(choice.loc), type, builder.getStringAttr(name),
       attn::DistributionAttr::get(builder.getContext(), distribution),
-      builder.getArrayAttr(names), parameters,
-      observed ? valueOf(&target) : Value(), weight, reward, baseline, end,
-      choice.latent ? builder.getUnitAttr() : UnitAttr(), treated);
+      builder.getArrayAttr(names), parameters, given, weight, reward, baseline,
+      end, choice.latent ? builder.getUnitAttr() : UnitAttr(), treated);
   if (target.continued)
     op->setAttr("attn.continued", builder.getUnitAttr());
+  if (choice.ahead)
+    op->setAttr("attn.ahead", builder.getUnitAttr());
   if (boundary) {
     placeholder.replaceAllUsesWith(op.getResult());
     boundaries[{boundary, &target}] = op.getResult();

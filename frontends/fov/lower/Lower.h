@@ -96,6 +96,9 @@ private:
                       llvm::StringRef label);
   Node emitContract(Term *term, const Path &path, ArrayRef<IndexVar *> indices,
                     llvm::StringRef label);
+  Node placesFirst(Term *term, Node last, llvm::StringRef label);
+  Node emitMembers(Term *term, const Path &path, ArrayRef<IndexVar *> indices,
+                   llvm::StringRef label);
   Node emitJoin(Term *term, const Path &path, ArrayRef<IndexVar *> indices,
                 llvm::StringRef label);
   Node emitReshape(Term *term, const Path &path, ArrayRef<IndexVar *> indices,

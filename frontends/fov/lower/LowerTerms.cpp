@@ -244,6 +244,11 @@ Lowering::Node Lowering::materialise(Term *term, const Path &outer,
   OpBuilder::InsertionGuard guard(builder);
   switch (term->kind) {
   case TermKind::Reduce:
+    if (isNormaliser(term->reduction) && !term->args[0]->shape->empty()) {
+      node = placesFirst(term, emitReduce(term, path, indices, ""), label);
+      break;
+    }
+    [[fallthrough]];
   case TermKind::OverAxis:
     node = emitReduce(term, path, indices, label);
     break;
@@ -443,61 +448,4 @@ Lowering::Node Lowering::emitContract(Term *term, const Path &path,
   if (!path.empty())
     addCondition(op, indices, numValues, {k}, path);
   return {op.getResult(), llvm::to_vector<2>(indices)};
-}
-
-Lowering::Node Lowering::emitJoin(Term *term, const Path &path,
-                                  ArrayRef<IndexVar *> indices,
-                                  llvm::StringRef label) {
-  SmallVector<Value> parts;
-  for (Term *part : term->args) {
-    // A number joins as a vector of one.
-    Value whole = path.empty() && !part->shape->empty()
-                      ? wholeArray(part, indices, *term->kindOf)
-                      : Value();
-    if (whole) {
-      parts.push_back(whole);
-      continue;
-    }
-    Term *vector = part;
-    if (part->shape->empty()) {
-      model.terms.emplace_back();
-      vector = &model.terms.back();
-      vector->kind = TermKind::Vector;
-      vector->loc = part->loc;
-      vector->args = {part};
-      vector->free = part->free;
-      vector->shape = Shape{Extent(1)};
-      vector->kindOf = part->kindOf;
-    }
-    parts.push_back(
-        materialiseOver(vector, indices, *term->kindOf, "", part->loc, path));
-  }
-  SmallVector<Attribute> shape;
-  for (IndexVar *var : indices)
-    shape.push_back(extent(*var->extent));
-  for (const Extent &size : *term->shape)
-    shape.push_back(extent(size));
-  Value joined = attn::ConcatOp::create(
-      builder, location(term->loc), typeOf(shape, *term->kindOf),
-      label.empty() ? StringAttr() : builder.getStringAttr(label), parts);
-  return {joined, llvm::to_vector<2>(indices)};
-}
-
-/// fold and concat[h]: the elements keep their row-major order.
-Lowering::Node Lowering::emitReshape(Term *term, const Path &path,
-                                     ArrayRef<IndexVar *> indices,
-                                     llvm::StringRef label) {
-  Term *operand = term->args[0];
-  Value array =
-      materialiseOver(operand, indices, *term->kindOf, "", operand->loc, path);
-  SmallVector<Attribute> shape;
-  for (IndexVar *var : indices)
-    shape.push_back(extent(*var->extent));
-  for (const Extent &size : *term->shape)
-    shape.push_back(extent(size));
-  Value result = attn::ReshapeOp::create(
-      builder, location(term->loc), typeOf(shape, *term->kindOf),
-      label.empty() ? StringAttr() : builder.getStringAttr(label), array,
-      builder.getI64IntegerAttr(indices.size()));
-  return {result, llvm::to_vector<2>(indices)};
 }

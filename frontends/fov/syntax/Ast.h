@@ -138,10 +138,12 @@ struct Type {
   Expr *loader = nullptr; // after `from`: a Name or a Call
 };
 
-/// `name [sizes] (args) = expr` or `{ body }`.
+/// An argument of a def, or one of its sizes.
 struct Parameter {
   StringRef name;
   SMLoc loc;
+  SMLoc equalLoc;         // of `= value`
+  Expr *value = nullptr;  // of a size, where a call does not give it
   bool hasShape = false;  // `x` against `x[..]`
   ArrayRef<Expr *> shape; // Name or Integer each
 };
@@ -190,6 +192,7 @@ struct Statement {
 
   // Def.
   ArrayRef<StringRef> sizes;
+  ArrayRef<Expr *> sizeValues; // one per size; null: every call gives it
   bool hasSizes = false;
   ArrayRef<Parameter> parameters;
   ArrayRef<Statement *> body; // null value: a body in braces

@@ -246,6 +246,7 @@ bool Parser::parseLength(Statements &out) {
 }
 
 /// "def" NAME [ sizes ] "(" [ arg { "," arg } ] ")" ( "=" expr | "{" .. "}" )
+/// sizes = "(" NAME [ "=" expr ] { "," NAME [ "=" expr ] } ")"
 bool Parser::parseDef(Statements &out) {
   Statement *statement = create(StatementKind::Def, advance().loc());
   SmallVector<Parameter> parameters;
@@ -255,12 +256,20 @@ bool Parser::parseDef(Statements &out) {
   if (at(Token::ParenOpen)) {
     // The first parentheses were the sizes.
     List<StringRef> sizes;
+    List<Expr *> values;
     for (const Parameter &size : parameters) {
       if (size.hasShape) {
         fail(size.loc, "a size is a name without brackets");
         return false;
       }
+      if (!size.value && !values.empty() && values.back()) {
+        fail(size.loc, "size '" + size.name +
+                           "' has no value, but the one before it has; help: "
+                           "write the sizes with a value last");
+        return false;
+      }
       sizes.push_back(size.name);
+      values.push_back(size.value);
     }
     if (sizes.empty()) {
       fail(token.loc(), "the sizes of '" + statement->name + "' are missing");
@@ -268,10 +277,17 @@ bool Parser::parseDef(Statements &out) {
     }
     statement->hasSizes = true;
     statement->sizes = keep(sizes);
+    statement->sizeValues = keep(values);
     parameters.clear();
     if (!parseParameters(parameters))
       return false;
   }
+  for (const Parameter &argument : parameters)
+    if (argument.value) {
+      fail(argument.equalLoc, "an argument has no default; help: write its "
+                              "name alone");
+      return false;
+    }
   statement->parameters = keep(parameters);
 
   if (take(Token::Equal)) {
@@ -300,7 +316,8 @@ bool Parser::parseDef(Statements &out) {
   return true;
 }
 
-/// "(" [ arg { "," arg } ] ")"    arg = NAME [ "[" NAME | INT {..} "]" ]
+/// "(" [ arg { "," arg } ] ")"
+/// arg = NAME [ "[" NAME | INT {..} "]" ] [ "=" expr ]; a value is of a size
 bool Parser::parseParameters(SmallVectorImpl<Parameter> &parameters) {
   Token opening = token;
   if (!expect(Token::ParenOpen, "'('"))
@@ -311,13 +328,15 @@ bool Parser::parseParameters(SmallVectorImpl<Parameter> &parameters) {
     Parameter &parameter = parameters.emplace_back();
     if (!name(parameter.name, parameter.loc, "the name of an argument"))
       return false;
-    if (at(Token::Colon) || at(Token::Equal)) {
-      fail(token.loc(), at(Token::Colon)
-                            ? "an argument has no type; help: write its name "
-                              "alone, or its axes in brackets: x[n]"
-                            : "an argument has no default; help: write its "
-                              "name alone");
+    if (at(Token::Colon)) {
+      fail(token.loc(), "an argument has no type; help: write its name alone, "
+                        "or its axes in brackets: x[n]");
       return false;
+    }
+    if (at(Token::Equal)) {
+      parameter.equalLoc = advance().loc();
+      if (!(parameter.value = parseExpr()))
+        return false;
     }
     if (!at(Token::BracketOpen))
       continue;

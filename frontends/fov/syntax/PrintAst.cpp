@@ -273,6 +273,9 @@ void Printer::print(const Statement &statement) {
   out << '\n';
 
   below([&] {
+    for (auto [size, value] : zip(statement.sizes, statement.sizeValues))
+      if (value)
+        printLabelled(("size " + size).str(), value);
     for (const Parameter &parameter : statement.parameters) {
       line() << "argument " << parameter.name
              << (parameter.hasShape ? " of shape\n" : "\n");

@@ -44,6 +44,76 @@ def decoder_lm(w, one, draws, layers=2, heads=2, drop=0.1):
     return cross_entropy(logits, torch.tensor(one["word"]), reduction="sum"), len(words), 0.0
 
 
+def turned(x, base=10000):
+    """Su et al. (2021), pairs half a head apart; x: heads, places, size."""
+    half = x.shape[-1] // 2
+    angle = torch.arange(x.shape[-2])[:, None] * base ** (-torch.arange(half, dtype=x.dtype) / half)
+    a, b = x[..., :half], x[..., half:]
+    return torch.cat([a * angle.cos() - b * angle.sin(), b * angle.cos() + a * angle.sin()], -1)
+
+
+def mixed(w, name, x, heads, groups):
+    """Causal attention with rotary places and groups of keys (Ainslie et al. 2023)."""
+    def split(part, count):
+        return w.linear(f"{name}.{part}", x).reshape(len(x), count, -1).transpose(0, 1)
+    y = torch.nn.functional.scaled_dot_product_attention(
+        turned(split("query", heads)), turned(split("key", groups)), split("value", groups), is_causal=True,
+        enable_gqa=True)
+    return w.linear(f"{name}.out", y.transpose(0, 1).reshape(len(x), -1))
+
+
+def gated(w, name, x):
+    """Shazeer (2020), SwiGLU."""
+    return w.linear(f"{name}.down", torch.nn.functional.silu(w.linear(f"{name}.gate", x)) * w.linear(f"{name}.up", x))
+
+
+def llama_layer(w, name, x, heads, groups, eps):
+    def norm(part, x):
+        return torch.nn.functional.rms_norm(x, x.shape[-1:], w(f"{name}.{part}.weight"), eps)
+    y = x + mixed(w, f"{name}.mix", norm("norm_1", x), heads, groups)
+    return y + gated(w, f"{name}.feed", norm("norm_2", y))
+
+
+def llama(w, one, _, layers=2, heads=4, groups=2):
+    """Touvron et al. (2023)."""
+    x = w("embed.weight")[before(one["word"])]
+    for n in range(layers):
+        x = llama_layer(w, f"layer.{n}", x, heads, groups, 1e-5)
+    logits = w.linear("out", torch.nn.functional.rms_norm(x, x.shape[-1:], w("final.weight"), 1e-5))
+    return cross_entropy(logits, torch.tensor(one["word"]), reduction="sum"), len(x), 0.0
+
+
+def multi_token(w, one, _, layers=1, heads=2, ahead=3):
+    """Gloeckle et al. (2024): head n predicts the word n places on, if there is one."""
+    x, words, nll = w("embed.weight")[before(one["word"])], torch.tensor(one["word"]), 0
+    for n in range(layers):
+        x = llama_layer(w, f"trunk.{n}", x, heads, heads, 1e-6)
+    for n in range(min(ahead, len(words))):
+        y = llama_layer(w, f"head.{n}", x, heads, heads, 1e-6)
+        logits = w.linear("out", torch.nn.functional.rms_norm(y, y.shape[-1:], w("final.weight"), 1e-6))
+        nll = nll + cross_entropy(logits[: len(words) - n], words[n:], reduction="sum")
+    return nll, len(words), 0.0
+
+
+def experts(w, one, _, layers=2, heads=4, groups=2, count=3, best=2, balance=0.01):
+    """Fedus et al. (2022) with the best two experts: each word's rows go through them alone."""
+    x, penalty = w("embed.weight")[before(one["word"])], 0
+    for n in range(layers):
+        def norm(part, x, n=n):
+            return torch.nn.functional.rms_norm(x, x.shape[-1:], w(f"{part}.{n}.weight"), 1e-6)
+        y = x + mixed(w, f"mix.{n}", norm("norm_1", x), heads, groups)
+        b = norm("norm_2", y)
+        scores = w.linear(f"router.{n}", b)
+        top, chosen = scores.topk(best)
+        gates = torch.softmax(top, -1)
+        x = torch.stack([row + sum(g * gated(w, f"expert.{n}.{e}", at) for g, e in zip(gate, places.tolist()))
+                         for row, at, gate, places in zip(y, b, gates, chosen)])
+        share = torch.nn.functional.one_hot(chosen, count).sum(1).double().mean(0) / best
+        penalty = penalty + balance * count * (share * torch.softmax(scores, -1).mean(0)).sum()
+    logits = w.linear("out", torch.nn.functional.rms_norm(x, x.shape[-1:], w("final.weight"), 1e-6))
+    return cross_entropy(logits, torch.tensor(one["word"]), reduction="sum"), len(x), penalty
+
+
 def snli_gated(w, one, draws, penalised=0.3, drop=0.5):
     """Lin et al. (2017): several hops, which a penalty keeps apart, and a gated pair."""
     size = w("encode.forward.weight_hh").shape[1]

@@ -20,8 +20,8 @@ from torch.nn.functional import (binary_cross_entropy_with_logits, conv2d, conv3
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from peer import Weights, layers_of_lstm  # noqa: E402
-from peer_sentences import (before, decoder_lm, deep_fusion, hred, match, rnnlm, sampled_softmax,  # noqa: E402
-                            snli_gated)
+from peer_sentences import (before, decoder_lm, deep_fusion, experts, hred, llama, match, multi_token,  # noqa: E402
+                            rnnlm, sampled_softmax, snli_gated)
 from systems import examples  # noqa: E402
 
 
@@ -541,6 +541,9 @@ MODELS = {
     "caption_pixels": (caption_pixels, adam(0.01), None, False),
     "rnnlm": (rnnlm, lambda p: torch.optim.SGD(p, 1.0), 5, False),
     "decoder_lm": (decoder_lm, adam(0.01), None, False),
+    "llama": (llama, adam(0.01), 1, False),
+    "multi_token": (multi_token, adam(0.01), 1, False),
+    "experts": (experts, adam(0.01), 1, False),
     "snli_gated": (snli_gated, adam(0.01), None, False),
     "hred": (hred, adam(0.01), 1, False),
     "match": (match, adam(0.01), 1, False),
