@@ -26,7 +26,8 @@ from tensors import read, write  # noqa: E402
 SCHEDULES = [("ascending", "2"), ("descending", "1"), ("7", "3"), ("8", "1")]
 # Sizes that data do not have as well, and that are no numbers of layers.
 GROWING = "EHADGMF"
-FIXED = {"luong_local_p": "D", "luong_local_m": "D", "caption_soft": "D", "caption_hard": "D", "ram": "WG"}
+FIXED = {"luong_local_p": "D", "luong_local_m": "D", "caption_soft": "D", "caption_hard": "D", "ram": "WG", "llama": "G",
+         "experts": "GE"}
 
 
 def options(model, grown):
