@@ -1,11 +1,13 @@
 //===- Bleu.cpp - n-grams that references share ---------------------------===//
 
 #include "metrics/Bleu.h"
+#include "runtime/Functions.h"
 
 #include <cmath>
 #include <cstdlib>
 #include <unordered_map>
 
+using namespace fovea;
 using namespace fovea::metrics;
 
 using Counts = std::unordered_map<std::u32string, int64_t>;
@@ -73,8 +75,8 @@ double Bleu::captionScore(size_t order) const {
     product *= (double(matches[n]) + tiny) / (double(totals[n]) + small);
   double ratio =
       (double(hypothesisLength) + tiny) / (double(referenceLength) + small);
-  double brevity = ratio < 1 ? std::exp(1 - 1 / ratio) : 1;
-  return 100 * brevity * std::pow(product, 1 / double(order));
+  double brevity = ratio < 1 ? runtime::expOf(1 - 1 / ratio) : 1;
+  return 100 * brevity * runtime::powOf(product, 1 / double(order));
 }
 
 BleuScore Bleu::score(Smoothing smoothing, double value, bool effective) const {
@@ -82,10 +84,11 @@ BleuScore Bleu::score(Smoothing smoothing, double value, bool effective) const {
   result.hypothesisLength = hypothesisLength;
   result.referenceLength = referenceLength;
   if (hypothesisLength < referenceLength)
-    result.brevity = hypothesisLength == 0
-                         ? 0
-                         : std::exp(1 - static_cast<double>(referenceLength) /
-                                            hypothesisLength);
+    result.brevity =
+        hypothesisLength == 0
+            ? 0
+            : runtime::expOf(1 - static_cast<double>(referenceLength) /
+                                     hypothesisLength);
   bool anyMatch = false;
   for (int64_t count : matches)
     anyMatch |= count > 0;
@@ -116,7 +119,7 @@ BleuScore Bleu::score(Smoothing smoothing, double value, bool effective) const {
   double sum = 0;
   for (size_t n = 0; n < orders; ++n)
     sum += result.precisions[n] == 0 ? -9999999999
-                                     : std::log(result.precisions[n]);
-  result.score = result.brevity * std::exp(sum / double(orders));
+                                     : runtime::logOf(result.precisions[n]);
+  result.score = result.brevity * runtime::expOf(sum / double(orders));
   return result;
 }

@@ -1,11 +1,13 @@
 //===- Cider.cpp - n-grams that references agree on -----------------------===//
 
 #include "metrics/Cider.h"
+#include "runtime/Functions.h"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
+using namespace fovea;
 using namespace fovea::metrics;
 
 Cider::Counts Cider::count(const Tokens &tokens) {
@@ -41,7 +43,7 @@ void NgramCorpus::add(const std::vector<Tokens> &references) {
 double NgramCorpus::weightOf(const Tokens &ngram) const {
   auto found = linesWith.find(ngram);
   double with = found == linesWith.end() ? 1 : double(found->second);
-  return std::log(double(lines)) - std::log(with);
+  return runtime::logOf(double(lines)) - runtime::logOf(with);
 }
 
 Cider::Weights Cider::weigh(const Counts &counts) const {
@@ -74,7 +76,7 @@ double Cider::compare(const Weights &hypothesis,
     sum += product;
   }
   double far = hypothesis.length - reference.length;
-  double penalty = isD ? std::exp(-far * far / (2 * 6.0 * 6.0)) : 1;
+  double penalty = isD ? runtime::expOf(-far * far / (2 * 6.0 * 6.0)) : 1;
   return sum * penalty / orders;
 }
 

@@ -1,6 +1,7 @@
 //===- Meteor.cpp - words and phrases that mean the same ------------------===//
 
 #include "metrics/Meteor.h"
+#include "runtime/Functions.h"
 
 #include <algorithm>
 #include <cassert>
@@ -8,6 +9,7 @@
 #include <libstemmer.h>
 #include <unordered_set>
 
+using namespace fovea;
 using namespace fovea::metrics;
 
 static constexpr double moduleWeights[numModules] = {1, 0.6, 0.8, 0.6};
@@ -98,7 +100,7 @@ double Meteor::Counts::score() const {
     return 0;
   double mean =
       1 / ((1 - 0.85) / hypothesis.share() + 0.85 / reference.share());
-  double penalty = 0.6 * std::pow(isWhole() ? 0 : chunks / pairs, 0.2);
+  double penalty = 0.6 * runtime::powOf(isWhole() ? 0 : chunks / pairs, 0.2);
   return std::max(0.0, mean * (1 - penalty));
 }
 

@@ -74,6 +74,18 @@ static LogicalResult checkOrders(Operation *loss, Operation *decode) {
   return success();
 }
 
+/// Every reduction of real numbers below `container` has an order: any of bits
+/// gives the same.
+static LogicalResult checkOrdered(Operation *container, StringRef phase) {
+  WalkResult walk = container->walk([&](ComputeOp op) -> WalkResult {
+    if (op.getReducer() == Reducer::none || op.getOrderAttr() ||
+        !op.getElementType().isF64())
+      return WalkResult::advance();
+    return op.emitOpError() << "has no order after phase '" << phase << "'";
+  });
+  return failure(walk.wasInterrupted());
+}
+
 static LogicalResult checkDerive(ModuleOp module) {
   WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
     if (isa<PenaltyOp, EquationOp>(op))
@@ -89,6 +101,11 @@ static LogicalResult checkDerive(ModuleOp module) {
   for (StringRef name : {"training", "decoding"})
     if (Operation *left = module.lookupSymbol(name))
       return left->emitOpError() << "remains after phase 'derive'";
+  // The sums of gradients get their orders last.
+  for (StringRef name : {"loss", "decode"})
+    if (Operation *system = module.lookupSymbol(name);
+        system && failed(checkOrdered(system, "derive")))
+      return failure();
   Operation *loss = module.lookupSymbol("loss");
   if (!loss)
     return success();
@@ -103,29 +120,12 @@ static LogicalResult checkDerive(ModuleOp module) {
   return success();
 }
 
-/// Every reduction of real numbers below `container` has an order: any of bits
-/// gives the same.
-static LogicalResult checkOrdered(Operation *container, StringRef phase) {
-  WalkResult walk = container->walk([&](ComputeOp op) -> WalkResult {
-    if (op.getReducer() == Reducer::none || op.getOrderAttr() ||
-        !op.getElementType().isF64())
-      return WalkResult::advance();
-    return op.emitOpError() << "has no order after phase '" << phase << "'";
-  });
-  return failure(walk.wasInterrupted());
-}
-
 static LogicalResult checkDifferentiate(ModuleOp module) {
   WalkResult walk = module.walk([&](StopOp stop) -> WalkResult {
     return stop.emitOpError() << "remains after phase 'differentiate'";
   });
   if (walk.wasInterrupted())
     return failure();
-  // The sums of gradients get their orders last.
-  for (StringRef name : {"loss", "decode"})
-    if (Operation *system = module.lookupSymbol(name);
-        system && failed(checkOrdered(system, "differentiate")))
-      return failure();
   Operation *loss = module.lookupSymbol("loss");
   Operation *grad = module.lookupSymbol("grad");
   // Without @grad no gradients were requested.

@@ -110,6 +110,30 @@ private:
 };
 } // namespace
 
+/// Rewrites sums into other ones: what they give has other bits. So these run
+/// on systems, in the same way for training and decoding.
+static void orderSums(Passes manager) {
+  // Before all others: the adjoint of a split contraction is split.
+  manager.addPass(createSplitConcat());
+  // After that: a part may be invariant where the whole is not.
+  manager.addPass(createDropIndices());
+  // Before differentiation: the adjoint of a product is one.
+  manager.addPass(createGatherRows());
+  // Before differentiation: an array that exists only to be summed has an
+  // adjoint of its own size, and the sums of differentiation read it.
+  manager.addPass(createInline({InlineMode::expansions}));
+  // After inlining, which moves products into their sums, and before
+  // differentiation, which repeats the condition of a sum.
+  manager.addOptionalForValues(createInheritSupport());
+  // After that: it examines products of arrays with all their indices.
+  manager.addPass(createDropIndices({/*ofOne=*/true}));
+  // After both, which decide the terms and place of a sum, and before
+  // differentiation: then the adjoints of a step are as cheap as the step.
+  manager.addPass(createOrderFactors());
+  // For sums created since.
+  manager.addPass(createOrderEquations());
+}
+
 /// From the joint distribution of an example to the equations of training and
 /// decoding.
 static void derive(Passes manager, const PipelineOptions &options) {
@@ -131,29 +155,14 @@ static void derive(Passes manager, const PipelineOptions &options) {
   // Folds what `--set` made constant, so that later passes do not see it.
   manager.addPass(createCanonicalizerPass());
   manager.addOptionalForValues(createShareArrays());
+  orderSums(manager);
+  // After all orders are decided: until here decoding has the equations of
+  // training.
+  manager.addPass(createRemoveDropout());
 }
 
 /// @loss -> also @grad.
 static void differentiate(Passes manager, const PipelineOptions &options) {
-  // Before differentiation: the adjoint of a split contraction is split.
-  manager.addPass(createSplitConcat());
-  // After that: a part may be invariant where the whole is not.
-  manager.addPass(createDropIndices());
-  // Before differentiation: the adjoint of a product is one.
-  manager.addPass(createGatherRows());
-  // Before differentiation: an array that exists only to be summed has an
-  // adjoint of its own size, and the sums of differentiation read it.
-  manager.addPass(createInline({InlineMode::expansions}));
-  // After inlining, which moves products into their sums, and before
-  // differentiation, which repeats the condition of a sum.
-  manager.addOptionalForValues(createInheritSupport());
-  // After that: it examines products of arrays with all their indices.
-  manager.addPass(createDropIndices({/*ofOne=*/true}));
-  // After both, which decide the terms and place of a sum, and before
-  // differentiation: then the adjoints of a step are as cheap as the step.
-  manager.addPass(createOrderFactors());
-  // For sums created since.
-  manager.addPass(createOrderEquations());
   if (options.gradients) {
     manager.addPass(createGuardEquations());
     DifferentiateOptions by;

@@ -2,6 +2,7 @@
 
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Lengths.h"
+#include "runtime/Functions.h"
 
 #include <fmt/format.h>
 
@@ -260,23 +261,22 @@ Status BatchRun::storeEquation(const std::string &name) {
   return Status::success();
 }
 
-/// Per example as a search adds it up: in f64, choice by choice, if each choice
-/// has an output of its own.
+/// Per example as a search adds it up: each choice, rounded once, if each has
+/// an output of its own.
 Status BatchRun::storeLogp() {
   std::vector<runtime::DataValues> parts;
   for (const Arrays &one : outputs) {
-    double sum = 0;
+    std::vector<double> logps;
     bool hasChoices = false;
     for (const auto &[name, array] : one) {
       if (!StringRef(name).starts_with("logp/"))
         continue;
       hasChoices = true;
-      for (double value : array.values)
-        sum += value;
+      llvm::append_range(logps, array.values);
     }
     if (!hasChoices)
       return storeEquation("logp");
-    parts.push_back({{}, {sum}});
+    parts.push_back({{}, {runtime::exactSum(logps)}});
   }
   results["logp"] = runtime::joinPadded(DType::F64, parts);
   return Status::success();

@@ -2,12 +2,13 @@
 
 #include "dialect/reference/Choices.h"
 #include "dialect/Distributions.h"
+#include "dialect/reference/Orders.h"
 #include "dialect/reference/Scalars.h"
+#include "runtime/Functions.h"
 
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
-#include <numbers>
 
 using namespace mlir;
 using namespace fovea;
@@ -15,7 +16,7 @@ using namespace fovea::reference;
 using attn::Distribution;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
-static const double logTwoPi = std::log(2 * std::numbers::pi);
+static constexpr double logTwoPi = 1.8378770664093453;
 
 Value reference::chosenArray(attn::ChoiceOp op) {
   return op.getObserved() ? Value(op.getObserved()) : op.getResult();
@@ -37,7 +38,8 @@ Status
 ChoiceDistribution::take(attn::ChoiceOp op, int64_t group,
                          ArrayRef<int64_t> indices, const LengthTable &lengths,
                          llvm::function_ref<const Array &(Value)> arrayOf,
-                         llvm::function_ref<int64_t(StringRef)> loopIndex) {
+                         llvm::function_ref<int64_t(StringRef)> loopIndex,
+                         bool single) {
   kind = op.getDistribution();
   name = op.getTarget().str();
   parameters.clear();
@@ -86,7 +88,7 @@ ChoiceDistribution::take(attn::ChoiceOp op, int64_t group,
           placeOf(op));
     }
   }
-  findLogps();
+  findLogps(single);
   return Status::success();
 }
 
@@ -97,30 +99,41 @@ static std::vector<double> logSoftmax(ArrayRef<double> logits) {
   if (largest == -infinity)
     return std::vector<double>(logits.size(), -infinity);
   for (double logit : logits)
-    sum += std::exp(logit - largest);
+    sum += runtime::expOf(logit - largest);
   std::vector<double> result;
   for (double logit : logits)
-    result.push_back(logit - largest - std::log(sum));
+    result.push_back(logit - largest - runtime::logOf(sum));
   return result;
 }
 
-void ChoiceDistribution::findLogps() {
+/// As compiled code has it, in f32.
+static std::vector<double> logSoftmaxSingle(ArrayRef<double> logits) {
+  std::vector<Term> terms;
+  for (auto [place, logit] : llvm::enumerate(logits))
+    terms.push_back(
+        {static_cast<float>(logit), 1, unsigned(place % 16), int64_t(place)});
+  return normaliseSingle(/*isLog=*/true, {/*inLanes=*/true, /*fused=*/false},
+                         terms);
+}
+
+void ChoiceDistribution::findLogps(bool single) {
   logps = parameter("logp");
   if (!logps.empty())
     return;
   if (kind == Distribution::categorical) {
     if (!parameter("logits").empty())
-      logps = logSoftmax(parameter("logits"));
+      logps = single ? logSoftmaxSingle(parameter("logits"))
+                     : logSoftmax(parameter("logits"));
     else
       for (double prob : parameter("probs"))
-        logps.push_back(std::log(prob));
+        logps.push_back(runtime::logOf(prob));
   } else if (kind == Distribution::bernoulli) {
     if (!parameter("logit").empty()) {
       double x = parameter("logit")[0];
       logps = {-softplus(x), -softplus(-x)};
     } else {
       double p = parameter("prob")[0];
-      logps = {std::log1p(-p), std::log(p)};
+      logps = {runtime::log1pOf(-p), runtime::logOf(p)};
     }
   } else if (kind == Distribution::mixture) {
     logps = logSoftmax(parameter("logit"));
@@ -138,9 +151,9 @@ ChoiceDistribution::meanOf(ArrayRef<ChoiceDistribution> all) {
     if (std::isinf(largest))
       largest = 0;
     for (const ChoiceDistribution &one : all)
-      sum += std::exp(one.logps[symbol] - largest);
+      sum += runtime::expOf(one.logps[symbol] - largest);
     mean.logps[symbol] =
-        largest + std::log(sum / static_cast<double>(all.size()));
+        largest + runtime::logOf(sum / static_cast<double>(all.size()));
   }
   return mean;
 }
@@ -151,14 +164,15 @@ double ChoiceDistribution::componentLogDensity(size_t m,
   ArrayRef<double> mean = parameter("mean"), sd = parameter("sd");
   if (valueSize() == 1) {
     double away = (value[0] - mean[m]) / sd[m];
-    return -0.5 * away * away - std::log(sd[m]) - 0.5 * logTwoPi;
+    return -0.5 * away * away - runtime::logOf(sd[m]) - 0.5 * logTwoPi;
   }
   double rho = parameter("correlation")[m];
   double x = (value[0] - mean[2 * m]) / sd[2 * m];
   double y = (value[1] - mean[2 * m + 1]) / sd[2 * m + 1];
   double rest = 1 - rho * rho;
   return -(x * x + y * y - 2 * rho * x * y) / (2 * rest) - logTwoPi -
-         std::log(sd[2 * m]) - std::log(sd[2 * m + 1]) - 0.5 * std::log(rest);
+         runtime::logOf(sd[2 * m]) - runtime::logOf(sd[2 * m + 1]) -
+         0.5 * runtime::logOf(rest);
 }
 
 Status ChoiceDistribution::logp(ArrayRef<double> value, double &result) const {
@@ -172,11 +186,11 @@ Status ChoiceDistribution::logp(ArrayRef<double> value, double &result) const {
   } else if (kind == Distribution::normal) {
     double sd = parameter("sd")[0];
     double x = (value[0] - parameter("mean")[0]) / sd;
-    result = -0.5 * x * x - std::log(sd) - 0.5 * logTwoPi;
+    result = -0.5 * x * x - runtime::logOf(sd) - 0.5 * logTwoPi;
   } else if (kind == Distribution::uniform) {
     double low = parameter("low")[0], high = parameter("high")[0];
     bool inside = value[0] >= low && value[0] <= high;
-    result = inside ? -std::log(high - low) : -infinity;
+    result = inside ? -runtime::logOf(high - low) : -infinity;
   } else {
     double largest = -infinity, sum = 0;
     std::vector<double> terms;
@@ -185,8 +199,8 @@ Status ChoiceDistribution::logp(ArrayRef<double> value, double &result) const {
       largest = std::max(largest, terms.back());
     }
     for (double term : terms)
-      sum += std::exp(term - largest);
-    result = std::isinf(largest) ? largest : largest + std::log(sum);
+      sum += runtime::expOf(term - largest);
+    result = std::isinf(largest) ? largest : largest + runtime::logOf(sum);
   }
   return Status::success();
 }
@@ -220,11 +234,11 @@ std::vector<double> ChoiceDistribution::mode() const {
 size_t reference::symbolAt(ArrayRef<double> logps, double uniform) {
   double total = 0;
   for (double logp : logps)
-    total += std::exp(logp);
+    total += runtime::expOf(logp);
   double rest = uniform * total;
   size_t last = 0;
   for (size_t i = 0; i < logps.size(); ++i) {
-    double p = std::exp(logps[i]);
+    double p = runtime::expOf(logps[i]);
     if (p > 0)
       last = i;
     if (rest < p)
@@ -243,9 +257,9 @@ ChoiceDistribution::draw(std::array<double, 3> uniform) const {
     return {low + uniform[0] * (parameter("high")[0] - low)};
   }
   // Box and Muller; 1 - u is never 0.
-  double radius = std::sqrt(-2 * std::log(1 - uniform[1]));
-  double x = radius * std::cos(2 * std::numbers::pi * uniform[2]);
-  double y = radius * std::sin(2 * std::numbers::pi * uniform[2]);
+  double radius = std::sqrt(-2 * runtime::logOf(1 - uniform[1]));
+  double x = radius * runtime::cosOfTurns(uniform[2]);
+  double y = radius * runtime::sinOfTurns(uniform[2]);
   if (kind == Distribution::normal)
     return {parameter("mean")[0] + parameter("sd")[0] * x};
   size_t m = symbolAt(logps, uniform[0]);

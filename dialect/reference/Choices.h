@@ -13,11 +13,13 @@ namespace fovea::reference {
 class ChoiceDistribution {
 public:
   /// Takes the parameters of element `group` (its row-major number over the
-  /// axes of the choice, at `indices`). `arrayOf` gives a parameter's array.
+  /// axes of the choice, at `indices`). `arrayOf` gives a parameter's array,
+  /// `single` whether it has numbers of f32.
   Status take(attn::ChoiceOp op, int64_t group, llvm::ArrayRef<int64_t> indices,
               const LengthTable &lengths,
               llvm::function_ref<const Array &(mlir::Value)> arrayOf,
-              llvm::function_ref<int64_t(llvm::StringRef)> loopIndex);
+              llvm::function_ref<int64_t(llvm::StringRef)> loopIndex,
+              bool single);
 
   /// The mean of the probabilities of discrete choices among the same symbols.
   static ChoiceDistribution meanOf(llvm::ArrayRef<ChoiceDistribution> all);
@@ -44,7 +46,7 @@ public:
 
 private:
   llvm::ArrayRef<double> parameter(llvm::StringRef name) const;
-  void findLogps();
+  void findLogps(bool single);
   double componentLogDensity(size_t m, llvm::ArrayRef<double> value) const;
 
   attn::Distribution kind = attn::Distribution::categorical;

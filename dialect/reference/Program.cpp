@@ -392,7 +392,7 @@ Status Machine::eachChoice(
     if (Status status = distribution.take(
             op, group, indices, environment.lengths,
             [&](Value value) -> const Array & { return *held[value]; },
-            loopIndex);
+            loopIndex, inputs.single);
         status.failed())
       return status;
     if (Status status = take(group, distribution); status.failed())

@@ -3,6 +3,7 @@
 #include "dialect/reference/Search.h"
 #include "dialect/reference/Philox.h"
 #include "dialect/reference/Runner.h"
+#include "runtime/Functions.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -91,9 +92,9 @@ static std::vector<double> tempered(ArrayRef<double> logps,
     largest = std::max(largest, result.back());
   }
   for (double &logp : result)
-    sum += std::exp(logp -= largest);
+    sum += runtime::expOf(logp -= largest);
   for (double &logp : result)
-    logp -= std::log(sum);
+    logp -= runtime::logOf(sum);
   std::vector<size_t> order(result.size());
   std::iota(order.begin(), order.end(), 0);
   llvm::sort(order, [&](size_t a, size_t b) {
@@ -104,7 +105,7 @@ static std::vector<double> tempered(ArrayRef<double> logps,
     bool keep =
         (options.topK <= 0 || rank < static_cast<size_t>(options.topK)) &&
         (rank == 0 || mass < options.topP);
-    mass += std::exp(result[symbol]);
+    mass += runtime::expOf(result[symbol]);
     if (!keep)
       result[symbol] = -std::numeric_limits<double>::infinity();
   }
@@ -190,7 +191,7 @@ double Search::rankOf(const Runner &runner) const {
   case Normalise::PerSymbol:
     return runner.logp / n;
   case Normalise::Gnmt:
-    return runner.logp / std::pow((5 + n) / 6, options.gnmt);
+    return runner.logp / runtime::powOf((5 + n) / 6, options.gnmt);
   }
   return runner.logp;
 }
@@ -504,7 +505,7 @@ Status reference::decode(Operation *container, ArrayRef<Inputs> given,
   for (RunnerPtr &runner : runners) {
     Hypothesis &hypothesis = hypotheses.emplace_back();
     hypothesis.outputs = runner->outputs();
-    hypothesis.logp = runner->logp;
+    hypothesis.logp = runner->logp = runtime::exactSum(runner->stepLogp);
     hypothesis.score = search.rankOf(*runner);
     hypothesis.steps = runner->steps;
     hypothesis.stepLogp = runner->stepLogp;

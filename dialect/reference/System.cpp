@@ -217,7 +217,7 @@ Outcome SystemEvaluator::resumeChoice(Task &task, Node &node, Need &need,
       [&](Value value) -> const Array & {
         return nodes[numbers.lookup(value)]->array();
       },
-      [](StringRef) { return 0; });
+      [](StringRef) { return 0; }, inputs.single);
   if (error.failed())
     return Outcome::Failed;
   std::vector<double> value = distribution.mode();
@@ -311,5 +311,5 @@ Status SystemEvaluator::demandDistribution(attn::ChoiceOp op, int64_t group,
       [&](Value value) -> const Array & {
         return nodes[numbers.lookup(value)]->array();
       },
-      [](StringRef) { return 0; });
+      [](StringRef) { return 0; }, inputs.single);
 }

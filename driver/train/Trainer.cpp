@@ -2,6 +2,7 @@
 
 #include "driver/train/Trainer.h"
 #include "driver/train/Interrupts.h"
+#include "runtime/Functions.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -46,7 +47,7 @@ bool Trainer::fail(TrainEnd::Kind kind, const std::string &text) {
 }
 
 static double perplexityOf(const Sums &sums) {
-  return sums.choices == 0 ? 0 : std::exp(-sums.logp / sums.choices);
+  return sums.choices == 0 ? 0 : runtime::expOf(-sums.logp / sums.choices);
 }
 
 double Trainer::lossOf(const Sums &sums) const {

@@ -3,7 +3,6 @@
 #include "passes/analysis/Equations.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/analysis/Access.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -144,4 +143,29 @@ Value fovea::attn::copiedBy(ComputeOp op) {
                 llvm::equal(read.getIndices(), op.getBody().getArguments()) &&
                 startsAtZero(op);
   return isCopy ? read.getArray() : Value();
+}
+
+bool fovea::attn::isOfObjective(OutputOp output) {
+  StringRef target = output.getTarget();
+  return output.getValue().getDefiningOp<ChoiceOp>() ||
+         llvm::is_contained({"nll", "logp", "choices", "penalty"}, target) ||
+         llvm::any_of(
+             ArrayRef{"surrogate.", "estimate.", "state.", "grad/", "adjoint/"},
+             [&](StringRef prefix) { return target.starts_with(prefix); });
+}
+
+SetVector<Operation *> fovea::attn::neededBy(SystemOp system, bool objective) {
+  SetVector<Operation *> needed;
+  for (Operation &op : system.getBody().front()) {
+    auto output = dyn_cast<OutputOp>(op);
+    if (output ? isOfObjective(output) == objective
+               : objective && isa<MarkOp>(op))
+      needed.insert(&op);
+  }
+  for (unsigned i = 0; i < needed.size(); ++i)
+    forArrays(*needed[i], [&](Operation *, Value read) {
+      if (Operation *def = read.getDefiningOp())
+        needed.insert(def);
+    });
+  return needed;
 }

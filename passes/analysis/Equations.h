@@ -4,6 +4,7 @@
 #define FOVEA_PASSES_ANALYSIS_EQUATIONS_H
 
 #include "dialect/AttnDialect.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace fovea::attn {
 
@@ -46,6 +47,14 @@ ComputeOp makeTurned(mlir::Value array, llvm::ArrayRef<unsigned> axes);
 /// Returns the array that an equation copies element by element; null if it
 /// computes something.
 mlir::Value copiedBy(ComputeOp op);
+
+/// Returns whether an output is of the objective or of a search: it is not
+/// merely asked for.
+bool isOfObjective(OutputOp output);
+
+/// Returns the outputs of the objective (or all others) with the ops that they
+/// depend on. Marks steer a search and belong to it.
+llvm::SetVector<mlir::Operation *> neededBy(SystemOp system, bool objective);
 
 } // namespace fovea::attn
 

@@ -6,9 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
-#include "passes/analysis/Equations.h"
 #include "passes/derive/Derive.h"
 #include "passes/derive/LogProbability.h"
 
@@ -42,7 +40,6 @@ struct DeriveDecoder : fovea::attn::impl::DeriveDecoderBase<DeriveDecoder> {
         addOutput(choice);
       }
     }
-    keepAll(system);
     system.setSymName("decode");
     eraseDeadArrays(system);
     if (failed(checkLengths(system)))
@@ -70,31 +67,6 @@ struct DeriveDecoder : fovea::attn::impl::DeriveDecoderBase<DeriveDecoder> {
         }
     }
     return result;
-  }
-
-  /// Decoding has no dropout: random words are those without a seed, and a
-  /// dropped array is its input.
-  void keepAll(SystemOp system) {
-    SmallVector<RandomOp> words;
-    system.walk([&](RandomOp op) {
-      if (op.givesWord())
-        words.push_back(op);
-    });
-    for (RandomOp op : words) {
-      auto equation = op->getParentOfType<ComputeOp>();
-      OpBuilder at(op);
-      Value none = arith::ConstantIntOp::create(at, op.getLoc(), op.noWord, 64);
-      op.replaceAllUsesWith(none);
-      op.erase();
-      (void)applyPatternsGreedily(equation.getBody(),
-                                  FrozenRewritePatternSet());
-      // Training splits no sum over what drops, so neither may decoding.
-      Value source = copiedBy(equation);
-      if (source && !source.getDefiningOp<ConcatOp>()) {
-        equation.replaceAllUsesWith(source);
-        equation.erase();
-      }
-    }
   }
 
   /// A discrete choice is made among log p of its values, as the objective has

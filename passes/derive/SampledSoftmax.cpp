@@ -57,7 +57,7 @@ private:
 
 } // namespace
 
-static double numberOf(ChoiceOp choice, StringRef key) {
+static double argumentOf(ChoiceOp choice, StringRef key) {
   auto given = choice.getTreatment()->getAs<FloatAttr>(key);
   return given ? given.getValueAsDouble() : 0;
 }
@@ -89,7 +89,7 @@ bool fovea::attn::isSampled(ChoiceOp choice) {
     return false;
   auto size = dyn_cast<IntegerAttr>(lastExtent(choice.getParameters()[0]));
   return size &&
-         numberOf(choice, "candidates") < static_cast<double>(size.getInt());
+         argumentOf(choice, "candidates") < static_cast<double>(size.getInt());
 }
 
 /// The first free number of random streams.
@@ -104,9 +104,9 @@ static int64_t freeOrdinal(SystemOp system) {
 /// One candidate from each of n equal shares of the proposal: the expected
 /// count of a symbol is n times its probability, with minimal variance.
 void SampledSoftmax::drawCandidates() {
-  auto n = static_cast<int64_t>(numberOf(choice, "candidates"));
+  auto n = static_cast<int64_t>(argumentOf(choice, "candidates"));
   auto symbols = cast<IntegerAttr>(vocabulary).getInt();
-  bool isUniform = numberOf(choice, "uniform") != 0;
+  bool isUniform = argumentOf(choice, "uniform") != 0;
   double whole = std::log(static_cast<double>(symbols) + 1);
   int64_t ordinal = freeOrdinal(choice->getParentOfType<SystemOp>());
   count = builder.getI64IntegerAttr(n);

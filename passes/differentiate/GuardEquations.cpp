@@ -15,6 +15,7 @@
 #include "dialect/conditions/Conditions.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
+#include "passes/analysis/Equations.h"
 #include "passes/schedule/Plan.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -62,28 +63,6 @@ static bool canBeInfinite(ComputeOp op) {
 //===----------------------------------------------------------------------===//
 
 using Operations = llvm::SetVector<Operation *>;
-
-/// Terms, their surrogates in gradients, and the results of an update.
-static bool isOfObjective(OutputOp output) {
-  StringRef target = output.getTarget();
-  return llvm::is_contained({"nll", "logp", "choices", "penalty"}, target) ||
-         target.starts_with("surrogate.") || target.starts_with("estimate.") ||
-         target.starts_with("state.");
-}
-
-/// The outputs of the objective, or all others, and their dependences.
-static Operations neededBy(SystemOp system, bool objective) {
-  Operations needed;
-  for (OutputOp output : system.getOps<OutputOp>())
-    if (isOfObjective(output) == objective)
-      needed.insert(output);
-  for (unsigned i = 0; i < needed.size(); ++i)
-    forArrays(*needed[i], [&](Operation *, Value read) {
-      if (Operation *def = read.getDefiningOp())
-        needed.insert(def);
-    });
-  return needed;
-}
 
 /// The op of a system that has a use in it.
 static Operation *ownerOf(SystemOp system, OpOperand &use) {

@@ -1,16 +1,16 @@
 //===- SoundFrames.cpp - filter banks from samples ------------------------===//
 //
-// Spectra with KISS FFT, in double precision.
+// All of it has the same bits on every machine: training on sounds, too.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/data/SoundFrames.h"
+#include "runtime/Functions.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <numbers>
-
-#include <kissfft/kissfft.hh>
+#include <complex>
 
 using namespace fovea::runtime;
 
@@ -29,6 +29,18 @@ SoundOptions SoundOptions::from(
 
 namespace {
 
+/// The Fourier transform of a power of two of points, in place (Cooley and
+/// Tukey, 1965).
+class Fourier {
+public:
+  explicit Fourier(int64_t points);
+  void transform(std::vector<std::complex<double>> &values) const;
+
+private:
+  int64_t points;
+  std::vector<std::complex<double>> roots; // of 1
+};
+
 /// Computes the frames of one sound after another.
 class Frames {
 public:
@@ -43,35 +55,64 @@ private:
 
   const std::vector<double> &samples;
   const SoundOptions &options;
-  int64_t window, shift, points = 1, count = 1;
+  int64_t window, shift, points, count = 1;
   int64_t width; // of a frame
-  kissfft<double> transform;
+  Fourier fourier;
   std::vector<double> shape; // of the window
   /// The weights of each band, from its first point with a weight.
   std::vector<std::pair<int64_t, std::vector<double>>> triangles;
-  std::vector<std::complex<double>> input, spectrum;
+  std::vector<std::complex<double>> spectrum;
   std::vector<double> values;
 };
 
 } // namespace
 
+Fourier::Fourier(int64_t points) : points(points) {
+  for (int64_t k = 0; k < points / 2; ++k) {
+    double turns = double(k) / double(points);
+    roots.emplace_back(cosOfTurns(turns), -sinOfTurns(turns));
+  }
+}
+
+void Fourier::transform(std::vector<std::complex<double>> &values) const {
+  // The place of each value has its bits in reverse.
+  for (int64_t i = 1, j = 0; i < points; ++i) {
+    int64_t bit = points / 2;
+    for (; j & bit; bit /= 2)
+      j ^= bit;
+    j |= bit;
+    if (i < j)
+      std::swap(values[i], values[j]);
+  }
+  for (int64_t size = 2; size <= points; size *= 2)
+    for (int64_t first = 0; first < points; first += size)
+      for (int64_t k = 0; k < size / 2; ++k) {
+        std::complex<double> &a = values[first + k],
+                             &b = values[first + k + size / 2],
+                             root = roots[k * (points / size)];
+        // The operator of std::complex asks for infinities as well.
+        std::complex<double> turned(
+            b.real() * root.real() - b.imag() * root.imag(),
+            b.real() * root.imag() + b.imag() * root.real());
+        b = a - turned;
+        a += turned;
+      }
+}
+
 static double melOf(double frequency) {
-  return 1127 * std::log1p(frequency / 700);
+  return 1127 * log1pOf(frequency / 700);
 }
 
 Frames::Frames(const std::vector<double> &samples, const SoundOptions &options)
     : samples(samples), options(options),
       window(std::max<int64_t>(2, std::llround(options.window * options.rate))),
       shift(std::max<int64_t>(1, std::llround(options.shift * options.rate))),
-      width(options.width()), transform(1, false) {
-  while (points < window)
-    points *= 2;
-  transform.assign(points, false);
+      points(int64_t(std::bit_ceil(uint64_t(window)))), width(options.width()),
+      fourier(points) {
   if (auto size = static_cast<int64_t>(samples.size()); size > window)
     count = 1 + (size - window) / shift;
   for (int64_t k = 0; k < window; ++k)
-    shape.push_back(0.54 - 0.46 * std::cos(2 * std::numbers::pi * double(k) /
-                                           double(window - 1)));
+    shape.push_back(0.54 - 0.46 * cosOfTurns(double(k) / double(window - 1)));
   makeTriangles();
 }
 
@@ -96,25 +137,24 @@ void Frames::makeTriangles() {
 /// Computes the logs of the bands and of the energy of one frame.
 void Frames::addBands(int64_t frame, double *bands) {
   constexpr double least = 1e-10;
-  input.assign(points, 0);
-  spectrum.resize(points);
+  spectrum.assign(points, 0);
   double energy = 0;
   for (int64_t k = 0; k < window; ++k) {
     int64_t n = frame * shift + k;
     if (n >= static_cast<int64_t>(samples.size()))
       break;
     double before = n > 0 ? samples[n - 1] : 0;
-    input[k] = (samples[n] - 0.97 * before) * shape[k];
+    spectrum[k] = (samples[n] - 0.97 * before) * shape[k];
     energy += samples[n] * samples[n];
   }
-  transform.transform(input.data(), spectrum.data());
+  fourier.transform(spectrum);
   for (const auto &[first, weights] : triangles) {
     double sum = 0;
     for (size_t i = 0; i < weights.size(); ++i)
       sum += weights[i] * std::norm(spectrum[first + int64_t(i)]);
-    *bands++ = std::log(std::max(least, sum));
+    *bands++ = logOf(std::max(least, sum));
   }
-  *bands = std::log(std::max(least, energy));
+  *bands = logOf(std::max(least, energy));
 }
 
 /// Computes the differences over time of the numbers before `begin`.

@@ -1,6 +1,7 @@
 //===- Model.cpp - a compiled model with its weights ----------------------===//
 
 #include "runtime/model/Model.h"
+#include "runtime/Functions.h"
 #include "runtime/device/Device.h"
 #include "runtime/model/Cpu.h"
 #include "runtime/train/OptimiserState.h"
@@ -244,16 +245,20 @@ Status Model::evaluate(const std::vector<Example> &examples, Binding &binding,
                 : choices == 0               ? 0
                                              : nll / choices;
   result.loss = mean + memory.totalOf("penalty") / count;
-  // As a search adds it up: in f64, choice by choice, if each has its own.
+  // As a search adds it up: each choice, rounded once, if each has its own.
   std::vector<std::string> names = memory.outputsOf("logp/");
   if (names.empty() && memory.hasOutput("logp"))
     names = {"logp"};
   if (!names.empty())
     result.logp.assign(examples.size(), 0);
-  for (const std::string &name : names)
-    for (size_t example = 0; example < examples.size(); ++example)
-      for (double one : memory.output(name, example).values)
-        result.logp[example] += one;
+  for (size_t example = 0; example < result.logp.size(); ++example) {
+    std::vector<double> logps;
+    for (const std::string &name : names) {
+      const std::vector<double> own = memory.output(name, example).values;
+      logps.insert(logps.end(), own.begin(), own.end());
+    }
+    result.logp[example] = exactSum(logps);
+  }
   return Status::success();
 }
 

@@ -1,18 +1,18 @@
 //===- Distribution.cpp - what one choice of a search can be --------------===//
 
 #include "runtime/search/Distribution.h"
+#include "runtime/Functions.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <numbers>
 #include <numeric>
 
 using namespace fovea::runtime;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
-static const double logTwoPi = std::log(2 * std::numbers::pi);
+static constexpr double logTwoPi = 1.8378770664093453;
 
 template <typename T>
 static void takeAs(const std::byte *memory, std::vector<double> &numbers) {
@@ -93,8 +93,8 @@ double fovea::runtime::logMean(const std::vector<double> &logps) {
   if (std::isinf(largest))
     largest = 0;
   for (double logp : logps)
-    sum += std::exp(logp - largest);
-  return largest + std::log(sum / static_cast<double>(logps.size()));
+    sum += expOf(logp - largest);
+  return largest + logOf(sum / static_cast<double>(logps.size()));
 }
 
 Distribution Distribution::meanOf(const std::vector<Distribution> &all) {
@@ -117,7 +117,7 @@ const std::vector<double> &Distribution::parameter(const char *name) const {
 }
 
 static double softplus(double x) {
-  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+  return std::max(x, 0.0) + log1pOf(expOf(-std::abs(x)));
 }
 
 // A derived decoder gives log p of every value. Probabilities and logits come
@@ -130,7 +130,7 @@ bool Distribution::finish() {
       return false;
   if (kind == Kind::Categorical) {
     for (double probability : parameter("probs"))
-      values.push_back(std::log(probability));
+      values.push_back(logOf(probability));
     return !values.empty();
   }
   if (kind == Kind::Bernoulli && values.empty()) {
@@ -139,7 +139,7 @@ bool Distribution::finish() {
       values = {-softplus(x), -softplus(-x)};
     } else {
       double p = parameter("prob")[0];
-      values = {std::log1p(-p), std::log(p)};
+      values = {log1pOf(-p), logOf(p)};
     }
   } else if (kind == Kind::Mixture) {
     values = parameter("logit");
@@ -147,9 +147,9 @@ bool Distribution::finish() {
     for (double logit : values)
       largest = std::max(largest, logit);
     for (double logit : values)
-      sum += std::exp(logit - largest);
+      sum += expOf(logit - largest);
     for (double &logit : values)
-      logit = logit - largest - std::log(sum);
+      logit = logit - largest - logOf(sum);
   }
   return true;
 }
@@ -185,12 +185,12 @@ Distribution::componentLogDensity(size_t number,
   const double *sd = &parameter("sd")[size * number];
   double x = (value[0] - mean[0]) / sd[0];
   if (size == 1)
-    return -0.5 * x * x - std::log(sd[0]) - 0.5 * logTwoPi;
+    return -0.5 * x * x - logOf(sd[0]) - 0.5 * logTwoPi;
   double rho = parameter("correlation")[number];
   double y = (value[1] - mean[1]) / sd[1];
   double rest = 1 - rho * rho;
   return -(x * x + y * y - 2 * rho * x * y) / (2 * rest) - logTwoPi -
-         std::log(sd[0]) - std::log(sd[1]) - 0.5 * std::log(rest);
+         logOf(sd[0]) - logOf(sd[1]) - 0.5 * logOf(rest);
 }
 
 double Distribution::logp(const std::vector<double> &value) const {
@@ -199,12 +199,12 @@ double Distribution::logp(const std::vector<double> &value) const {
     return values[static_cast<size_t>(value[0])];
   if (kind == Kind::Normal) {
     double sd = parameter("sd")[0], x = (value[0] - parameter("mean")[0]) / sd;
-    return -0.5 * x * x - std::log(sd) - 0.5 * logTwoPi;
+    return -0.5 * x * x - logOf(sd) - 0.5 * logTwoPi;
   }
   if (kind == Kind::Uniform) {
     double low = parameter("low")[0], high = parameter("high")[0];
     bool isInside = value[0] >= low && value[0] <= high;
-    return isInside ? -std::log(high - low) : -infinity;
+    return isInside ? -logOf(high - low) : -infinity;
   }
   std::vector<double> terms;
   double largest = -infinity, sum = 0;
@@ -215,8 +215,8 @@ double Distribution::logp(const std::vector<double> &value) const {
   if (std::isinf(largest))
     return largest;
   for (double term : terms)
-    sum += std::exp(term - largest);
-  return largest + std::log(sum);
+    sum += expOf(term - largest);
+  return largest + logOf(sum);
 }
 
 static size_t largestOf(const std::vector<double> &values) {
@@ -241,11 +241,11 @@ std::vector<double> Distribution::mode() const {
 static size_t symbolAt(const std::vector<double> &logps, double uniform) {
   double total = 0;
   for (double logp : logps)
-    total += std::exp(logp);
+    total += expOf(logp);
   double rest = uniform * total;
   size_t last = 0;
   for (size_t symbol = 0; symbol < logps.size(); ++symbol) {
-    double p = std::exp(logps[symbol]);
+    double p = expOf(logps[symbol]);
     if (p > 0)
       last = symbol;
     if (rest < p)
@@ -265,9 +265,9 @@ static std::vector<double> tempered(const std::vector<double> &logps,
   for (double &logp : result)
     largest = std::max(largest, logp /= temperature);
   for (double &logp : result)
-    sum += std::exp(logp -= largest);
+    sum += expOf(logp -= largest);
   for (double &logp : result)
-    logp -= std::log(sum);
+    logp -= logOf(sum);
   if (topK <= 0 && topP >= 1)
     return result;
   // Sorts only as many as can be kept.
@@ -281,7 +281,7 @@ static std::vector<double> tempered(const std::vector<double> &logps,
   double mass = 0;
   size_t kept = 0;
   while (kept < most && (kept == 0 || mass < topP))
-    mass += std::exp(result[order[kept++]]);
+    mass += expOf(result[order[kept++]]);
   for (size_t rank = kept; rank < order.size(); ++rank)
     result[order[rank]] = -infinity;
   return result;
@@ -299,9 +299,9 @@ std::vector<double> Distribution::draw(const std::array<double, 3> &uniform,
     return {low + uniform[0] * (parameter("high")[0] - low)};
   }
   // Box and Muller; 1 - u is never 0.
-  double radius = std::sqrt(-2 * std::log(1 - uniform[1]));
-  double x = radius * std::cos(2 * std::numbers::pi * uniform[2]);
-  double y = radius * std::sin(2 * std::numbers::pi * uniform[2]);
+  double radius = std::sqrt(-2 * logOf(1 - uniform[1]));
+  double x = radius * cosOfTurns(uniform[2]);
+  double y = radius * sinOfTurns(uniform[2]);
   if (kind == Kind::Normal)
     return {parameter("mean")[0] + parameter("sd")[0] * x};
   size_t number = symbolAt(values, uniform[0]);

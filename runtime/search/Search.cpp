@@ -1,5 +1,6 @@
 //===- Search.cpp - greedy, beam and draws over compiled programs ---------===//
 
+#include "runtime/Functions.h"
 #include "runtime/search/SearchRun.h"
 
 #include <algorithm>
@@ -152,8 +153,8 @@ Status SearchRun::endStep() {
       continue;
     }
     Finished &finished = group.finished.emplace_back();
-    finished.logp = hypothesis.logp;
-    finished.score = scoreOf(hypothesis.logp, steps, hypothesis.score);
+    finished.logp = logpOf(hypothesis);
+    finished.score = scoreOf(finished.logp, steps, hypothesis.score);
     finished.steps = steps;
     finished.node = hypothesis.node;
     finished.cut = cut;
@@ -292,16 +293,16 @@ Status SearchRun::begin() {
       // Nothing is generated if the length is known to be 0.
       if (decoder.known && lengthAt(decoder.extent, example) == 0) {
         Finished &finished = group.finished.emplace_back();
-        finished.logp = start.logp;
-        finished.score = scoreOf(start.logp, 0, std::nullopt);
+        finished.logp = exactSum(start.logps);
+        finished.score = scoreOf(finished.logp, 0, std::nullopt);
         continue;
       }
       Hypothesis &hypothesis = live.emplace_back();
       hypothesis.group = groups.size() - 1;
       hypothesis.example = example;
       hypothesis.state = live.size() - 1;
-      hypothesis.logp = start.logp;
-      hypothesis.numChoices = start.numChoices;
+      hypothesis.logp = exactSum(start.logps);
+      hypothesis.numChoices = start.logps.size();
     }
   }
   beginStates();
@@ -324,9 +325,9 @@ Status SearchRun::run(std::vector<std::vector<Generated>> &results) {
       return status;
     for (Hypothesis &hypothesis : live) {
       Finished &finished = groups[hypothesis.group].finished.emplace_back();
-      finished.logp = hypothesis.logp;
-      finished.score = scoreOf(
-          hypothesis.logp, startOf(hypothesis.example).steps, hypothesis.score);
+      finished.logp = logpOf(hypothesis);
+      finished.score = scoreOf(finished.logp, startOf(hypothesis.example).steps,
+                               hypothesis.score);
       finished.last = std::move(hypothesis);
     }
   }

@@ -45,8 +45,8 @@ struct Generated {
 /// The starting point for a search that continues others.
 struct SearchStart {
   uint64_t draw = 0; // the number of the draw
-  int64_t numChoices = 0, steps = 0;
-  double logp = 0;
+  int64_t steps = 0;
+  std::vector<double> logps; // of the choices so far
 };
 
 class Search {

@@ -52,7 +52,7 @@ Status Search::checkChain(const Batch &examples) {
 /// The results of one search for a path.
 static void goOn(Path &path, const Decoder &decoder, Generated generated) {
   Generated &sum = path.result;
-  sum.logp = generated.logp;
+  sum.logp = generated.logp; // of all searches
   sum.score = generated.score;
   sum.stepLogp.insert(sum.stepLogp.end(), generated.stepLogp.begin(),
                       generated.stepLogp.end());
@@ -67,8 +67,7 @@ static void goOn(Path &path, const Decoder &decoder, Generated generated) {
   for (auto &[name, values] : generated.outputs)
     (name.starts_with("given/") ? path.given.data : sum.outputs)[name] =
         std::move(values);
-  path.start.logp = sum.logp;
-  path.start.numChoices = sum.stepLogp.size();
+  path.start.logps = sum.stepLogp;
   path.start.steps = sum.steps;
 }
 

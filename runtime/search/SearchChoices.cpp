@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Functions.h"
 #include "runtime/Philox.h"
 #include "runtime/search/SearchRun.h"
 
@@ -58,7 +59,7 @@ double SearchRun::scoreOf(double logp, int64_t steps,
   case Normalise::PerSymbol:
     return logp / n;
   case Normalise::Gnmt:
-    return logp / std::pow((5 + n) / 6, options.gnmt);
+    return logp / powOf((5 + n) / 6, options.gnmt);
   }
   return logp;
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Functions.h"
 #include "runtime/search/SearchRun.h"
 
 #include <algorithm>
@@ -59,6 +60,16 @@ void SearchRun::keepStep(Hypothesis &hypothesis) {
     node.rows.push_back(read(sources.at(stack.value), hypothesis));
   hypothesis.node = nodes.size();
   nodes.push_back(std::move(node));
+}
+
+/// log p of all choices of a hypothesis.
+double SearchRun::logpOf(const Hypothesis &hypothesis) const {
+  std::vector<double> logps = startOf(hypothesis.example).logps;
+  logps.insert(logps.end(), hypothesis.logps.begin(), hypothesis.logps.end());
+  for (int64_t node = hypothesis.node; node >= 0; node = nodes[node].parent)
+    logps.insert(logps.end(), nodes[node].logps.begin(),
+                 nodes[node].logps.end());
+  return exactSum(logps);
 }
 
 /// Copies what an array has inside `limits` into the corner of a larger one, at

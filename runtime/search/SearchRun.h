@@ -142,6 +142,7 @@ private:
                std::vector<char> &rejected);
   Status applyMarks(int number, Hypothesis &hypothesis, bool &rejected);
   Status endStep();
+  double logpOf(const Hypothesis &hypothesis) const;
   double scoreOf(double logp, int64_t steps,
                  const std::optional<double> &score) const;
   /// Real-valued single choices take the most probable value.

@@ -1,11 +1,11 @@
 //===- Initialise.cpp - what the parameters begin with --------------------===//
 
 #include "runtime/train/Initialise.h"
+#include "runtime/Functions.h"
 #include "runtime/Philox.h"
 
 #include <cmath>
 #include <cstdlib>
-#include <numbers>
 
 using namespace fovea::runtime;
 
@@ -168,8 +168,7 @@ fovea::runtime::initialise(const std::vector<InitialParameter> &parameters,
       // Box and Muller (1958); 1 - a is never 0.
       double value = start.kind == Start::Uniform
                          ? 2 * a - 1
-                         : std::sqrt(-2 * std::log(1 - a)) *
-                               std::cos(2 * std::numbers::pi * b);
+                         : std::sqrt(-2 * logOf(1 - a)) * cosOfTurns(b);
       values[i] *= value;
     }
     file.tensors[parameter.path] = Tensor::of(type, parameter.shape, values);

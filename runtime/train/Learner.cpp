@@ -1,6 +1,7 @@
 //===- Learner.cpp - weights, gradients and their updates -----------------===//
 
 #include "runtime/train/Learner.h"
+#include "runtime/Functions.h"
 #include "runtime/Philox.h"
 #include "runtime/data/Checksum.h"
 #include "runtime/train/GradientSums.h"
@@ -9,7 +10,6 @@
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
-#include <numbers>
 
 using namespace fovea::runtime;
 
@@ -185,8 +185,8 @@ OwnedMemory LearnerOf<T>::weightsToLearn(uint64_t seed, int64_t update) {
                            uint32_t(update), uint32_t(seed >> 32)},
                           {uint32_t(seed), noisePurpose});
       // Box and Muller.
-      double radius = std::sqrt(-2 * std::log((words[0] + 1.0) * unit));
-      double normal = radius * std::cos(2 * std::numbers::pi * words[1] * unit);
+      double radius = std::sqrt(-2 * logOf((words[0] + 1.0) * unit));
+      double normal = radius * cosOfTurns(words[1] * unit);
       double noise = span.isFrozen ? 0 : options.noise * normal;
       noisy[i] = current[i] + static_cast<T>(noise);
     }

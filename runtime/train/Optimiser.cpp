@@ -1,6 +1,7 @@
 //===- Optimiser.cpp - from gradients to new weights ----------------------===//
 
 #include "runtime/train/Optimiser.h"
+#include "runtime/Functions.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/SharedMemory.h"
 
@@ -150,8 +151,8 @@ void fovea::runtime::step(const OptimiserOptions &options, int64_t update,
   const bool isDecoupled = options.rule == Rule::AdamW;
   const T decay = static_cast<T>(isDecoupled ? 0 : options.decay);
   const double t = static_cast<double>(update);
-  const T size = static_cast<T>(rateAsDouble / (1 - std::pow(options.b1, t)));
-  const T root = static_cast<T>(std::sqrt(1 - std::pow(options.b2, t)));
+  const T size = static_cast<T>(rateAsDouble / (1 - powOf(options.b1, t)));
+  const T root = static_cast<T>(std::sqrt(1 - powOf(options.b2, t)));
   const T kept =
       static_cast<T>(isDecoupled ? 1 - rateAsDouble * options.decay : 1);
   // In the order of StepList.

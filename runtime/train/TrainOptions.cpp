@@ -1,12 +1,12 @@
 //===- TrainOptions.cpp - what a train block asks for ---------------------===//
 
 #include "runtime/train/TrainOptions.h"
+#include "runtime/Functions.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <numbers>
 #include <optional>
 
 using namespace fovea::runtime;
@@ -23,12 +23,11 @@ double fovea::runtime::rateAt(const RateOptions &options, int64_t update) {
     rate *= std::min(t / n, std::sqrt(n / t));
     break;
   case RateOptions::Cosine:
-    rate = options.floor +
-           (rate - options.floor) / 2 *
-               (1 + std::cos(std::numbers::pi * std::min(t - 1, n) / n));
+    rate = options.floor + (rate - options.floor) / 2 *
+                               (1 + cosOfTurns(std::min(t - 1, n) / n / 2));
     break;
   case RateOptions::Step:
-    rate *= std::pow(options.factor, std::floor((t - 1) / n));
+    rate *= powOf(options.factor, std::floor((t - 1) / n));
     break;
   }
   return options.warmup > 0 ? rate * std::min(1.0, t / options.warmup) : rate;

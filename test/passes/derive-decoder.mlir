@@ -43,63 +43,6 @@ attn.system @training {
 
 // -----
 
-// Nothing is dropped in decoding: what dropout gives is what it is of.
-
-// CHECK-LABEL: attn.system @decode
-// CHECK:         %[[X:.*]] = attn.param "x"
-// CHECK-NOT:     attn.random
-// CHECK:         attn.output "align" %[[X]]
-attn.system @decoding {
-  attn.length "T"
-  %x = attn.param "x" : !attn.array<["T"], f64>
-  %y = attn.compute "y" (%t: "T") {
-    %limit = arith.constant 2147483648 : i64
-    %none = arith.constant 4294967296 : i64
-    %zero = arith.constant 0.0 : f64
-    %one = arith.constant 1.0 : f64
-    %two = arith.constant 2.0 : f64
-    %word = attn.random [%t] ordinal 3 word 0 : i64
-    %isDropped = arith.cmpi slt, %word, %limit : i64
-    %isDrawn = arith.cmpi slt, %word, %none : i64
-    %kept = arith.select %isDrawn, %two, %one : f64
-    %factor = arith.select %isDropped, %zero, %kept : f64
-    %0 = attn.read %x[%t] : !attn.array<["T"], f64>
-    %1 = arith.mulf %0, %factor : f64
-    attn.yield %1 : f64
-  } : !attn.array<["T"], f64>
-  attn.equation "align" %y : !attn.array<["T"], f64>
-}
-
-// -----
-
-// A concatenation keeps its copy: training splits no sum over what drops, and
-// the sums of both have one order.
-
-// CHECK-LABEL: attn.system @decode
-// CHECK:         %[[C:.*]] = attn.concat
-// CHECK:         %[[Y:.*]] = attn.compute "y"
-// CHECK-NOT:     attn.random
-// CHECK:           attn.read %[[C]]
-// CHECK:         attn.output "align" %[[Y]]
-attn.system @decoding {
-  %x = attn.param "x" : !attn.array<[2], f64>
-  %c = attn.concat %x, %x : !attn.array<[2], f64>, !attn.array<[2], f64> -> !attn.array<[4], f64>
-  %y = attn.compute "y" (%t: 4) {
-    %limit = arith.constant 2147483648 : i64
-    %zero = arith.constant 0.0 : f64
-    %one = arith.constant 1.0 : f64
-    %word = attn.random [%t] ordinal 3 word 0 : i64
-    %isDropped = arith.cmpi slt, %word, %limit : i64
-    %factor = arith.select %isDropped, %zero, %one : f64
-    %0 = attn.read %c[%t] : !attn.array<[4], f64>
-    %1 = arith.mulf %0, %factor : f64
-    attn.yield %1 : f64
-  } : !attn.array<[4], f64>
-  attn.equation "align" %y : !attn.array<[4], f64>
-}
-
-// -----
-
 // A bit, and a category of which probabilities are given, are chosen among log p
 // of their values, as the objective has them: of probabilities that are a
 // softmax, without the softmax.

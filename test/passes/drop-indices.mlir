@@ -207,3 +207,34 @@ attn.system @step {
   } : !attn.array<[4], f64>
   attn.output "y" %y : !attn.array<[4], f64>
 }
+
+// -----
+
+// What is asked for beside the objective gets a copy with all indices.
+
+// CHECK-LABEL: attn.system @asked
+// CHECK:       %[[P:.*]] = attn.compute "p" (%{{.*}}: "T") {
+// CHECK:       %[[COPY:.*]] = attn.compute (%[[T:.*]]: "T", %{{.*}}: "S") {
+// CHECK-NEXT:    attn.read %[[P]][%[[T]]]
+// CHECK:       attn.compute "nll" () sum (%[[T:.*]]: "T", %{{.*}}: "S") {
+// CHECK:         attn.read %[[P]][%[[T]]]
+// CHECK:       attn.output "p" %[[COPY]]
+attn.system @asked {
+  attn.length "T"
+  attn.length "S"
+  %x = attn.data "x" : !attn.array<["T"], f64>
+  %y = attn.data "y" : !attn.array<["T", "S"], f64>
+  %p = attn.compute "p" (%t: "T", %i: "S") {
+    %0 = attn.read %x[%t] : !attn.array<["T"], f64>
+    %1 = math.exp %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", "S"], f64>
+  %nll = attn.compute "nll" () sum (%t: "T", %i: "S") {
+    %0 = attn.read %p[%t, %i] : !attn.array<["T", "S"], f64>
+    %1 = attn.read %y[%t, %i] : !attn.array<["T", "S"], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[], f64>
+  attn.output "nll" %nll : !attn.array<[], f64>
+  attn.output "p" %p : !attn.array<["T", "S"], f64>
+}

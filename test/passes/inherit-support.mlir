@@ -151,3 +151,52 @@ attn.system @copied {
   } : !attn.array<["T"], f64>
   attn.output "c" %c : !attn.array<["T"], f64>
 }
+
+// -----
+
+// Nor is a multiple of it, by a number that reads no array, as dropout is; a
+// product with an array may be no number there.
+
+// CHECK-LABEL: attn.system @dropped
+// CHECK:       attn.compute "kept" (%[[T:.*]]: "T") sum (%[[U:.*]]: "T") where {
+// CHECK-NEXT:    %[[PAST:.*]] = arith.cmpi sle, %[[U]], %[[T]]
+// CHECK-NEXT:    attn.yield %[[PAST]]
+// CHECK:       attn.compute "read" (%{{.*}}: "T") sum (%{{.*}}: "T") {
+attn.system @dropped {
+  attn.length "T"
+  %e = attn.data "e" : !attn.array<["T", "T"], f64>
+  %a = attn.compute "a" (%t: "T") softmax (%u: "T") where {
+    %0 = arith.cmpi sle, %u, %t : index
+    attn.yield %0 : i1
+  } {
+    %0 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", "T"], f64>
+  %dropped = attn.compute "dropped" (%t: "T", %u: "T") {
+    %limit = arith.constant 2147483648 : i64
+    %zero = arith.constant 0.0 : f64
+    %two = arith.constant 2.0 : f64
+    %word = attn.random [%t] ordinal 3 word 0 : i64
+    %isDropped = arith.cmpi slt, %word, %limit : i64
+    %factor = arith.select %isDropped, %zero, %two : f64
+    %0 = attn.read %a[%t, %u] : !attn.array<["T", "T"], f64>
+    %1 = arith.mulf %0, %factor : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", "T"], f64>
+  %scaled = attn.compute "scaled" (%t: "T", %u: "T") {
+    %0 = attn.read %a[%t, %u] : !attn.array<["T", "T"], f64>
+    %1 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", "T"], f64>
+  %kept = attn.compute "kept" (%t: "T") sum (%u: "T") {
+    %0 = attn.read %dropped[%t, %u] : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  %read = attn.compute "read" (%t: "T") sum (%u: "T") {
+    %0 = attn.read %scaled[%t, %u] : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  attn.output "kept" %kept : !attn.array<["T"], f64>
+  attn.output "read" %read : !attn.array<["T"], f64>
+}

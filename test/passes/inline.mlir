@@ -176,3 +176,41 @@ attn.system @stays {
   attn.output "output" %output : !attn.array<["S"], f64>
   attn.output "second" %second : !attn.array<["T", "S", 5], f64>
 }
+
+// -----
+
+// What is asked for beside the objective changes nothing: the sum of the
+// objective has the body that it has alone.
+
+// CHECK-LABEL: attn.system @asked
+// CHECK:       %[[U:.*]] = attn.compute "u"
+// CHECK:       %[[E:.*]] = attn.compute "nll" () sum
+// CHECK:         math.tanh
+// CHECK:       attn.compute "large" (%{{.*}}: "T", %{{.*}}: "S", %{{.*}}: 4, %{{.*}}: 2) {
+// CHECK-NEXT:    attn.read %[[U]]
+// CHECK:       attn.output "u" %[[U]]
+attn.system @asked {
+  attn.length "T"
+  attn.length "S"
+  %q = attn.data "q" : !attn.array<["T", 4], f64>
+  %k = attn.data "k" : !attn.array<["S", 4], f64>
+  %u = attn.compute "u" (%t: "T", %i: "S", %a: 4) {
+    %0 = attn.read %q[%t, %a] : !attn.array<["T", 4], f64>
+    %1 = attn.read %k[%i, %a] : !attn.array<["S", 4], f64>
+    %2 = arith.addf %0, %1 : f64
+    %3 = math.tanh %2 : f64
+    attn.yield %3 : f64
+  } : !attn.array<["T", "S", 4], f64>
+  %nll = attn.compute "nll" () sum (%t: "T", %i: "S", %a: 4) {
+    %0 = attn.read %u[%t, %i, %a] : !attn.array<["T", "S", 4], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[], f64>
+  %large = attn.compute "large" (%t: "T", %i: "S", %a: 4, %b: 2) {
+    %0 = attn.read %u[%t, %i, %a] : !attn.array<["T", "S", 4], f64>
+    %1 = math.exp %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", "S", 4, 2], f64>
+  attn.output "nll" %nll : !attn.array<[], f64>
+  attn.output "u" %u : !attn.array<["T", "S", 4], f64>
+  attn.output "large" %large : !attn.array<["T", "S", 4, 2], f64>
+}

@@ -6,14 +6,17 @@
 // CHECK-LABEL: attn.system @loss
 // CHECK-NOT:     arith.constant
 // CHECK:         attn.compute "a"
-// CHECK-NEXT:      arith.constant 2.0
+// CHECK:           arith.constant 2.0
 // CHECK:         attn.compute "b"
-// CHECK-NEXT:      arith.constant 2.0
+// CHECK:           arith.constant 2.0
 attn.system @training {
   attn.length "S"
+  %x = attn.data "x" : !attn.array<["S"], f64>
   %a = attn.compute "a" (%i: "S") {
     %two = arith.constant 2.0 : f64
-    attn.yield %two : f64
+    %0 = attn.read %x[%i] : !attn.array<["S"], f64>
+    %1 = arith.addf %two, %0 : f64
+    attn.yield %1 : f64
   } : !attn.array<["S"], f64>
   %b = attn.compute "b" () sum (%i: "S") {
     %two = arith.constant 2.0 : f64

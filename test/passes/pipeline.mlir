@@ -10,7 +10,7 @@
 // CHECK-NEXT: attn-derive-objective
 // CHECK-NEXT: attn-repeat-samples
 // CHECK-NEXT: attn-derive-decoder
-// CHECK:      attn-check-phase{phase=derive}
+// CHECK:      attn-share-arrays
 // CHECK-NEXT: attn-split-concat
 // CHECK-NEXT: attn-drop-indices
 // CHECK-NEXT: attn-gather-rows
@@ -19,6 +19,8 @@
 // CHECK-NEXT: attn-drop-indices{of-one=true}
 // CHECK-NEXT: attn-order-factors
 // CHECK-NEXT: attn-order-equations
+// CHECK-NEXT: attn-remove-dropout
+// CHECK-NEXT: attn-check-phase{phase=derive}
 // CHECK-NEXT: attn-guard-equations
 // CHECK-NEXT: attn-differentiate
 // CHECK-NEXT: attn-drop-stops
@@ -28,7 +30,7 @@
 // CHECK:      attn-check-phase{phase=schedule}
 
 // STOP:     attn-check-phase{phase=derive}
-// STOP-NOT: attn-split-concat
+// STOP-NOT: attn-drop-stops
 
 // FORWARD-NOT: attn-differentiate
 

@@ -6,31 +6,21 @@ WHAT is what `fovea run --get` takes; with SUBSETS = each, every pass is left ou
 sizes are those of bits.py.
 """
 
-import os
 import random
 import re
 import subprocess
 import sys
 
-from bits import count, drawn, options, read, tiny, write
-
-HERE = os.path.dirname(os.path.abspath(__file__))
+from bits import count, prepared, read, tiny
 
 
 def main(work, subsets, gets, *models):
     differing = 0
     for model in models or tiny.TRAINED:
-        spec = os.path.join(HERE, "..", "..", "models", model + ".fov")
-        sets = options(model)
-        folder = os.path.join(work, model)
-        os.makedirs(folder, exist_ok=True)
-        weights, inputs, out = (os.path.join(folder, f + ".safetensors") for f in ("w", "b", "o"))
-        write(weights, drawn(spec, sets, 0.2))
-        write(inputs, tiny.batch(tiny.MODELS[model][1], 2, 0))
+        model, arguments, out = prepared(model, work)
 
         def run(*names):
-            command = ["fovea", "run", spec, *sets, "--weights", weights, "--data", inputs, "--seed", "7", "--quiet",
-                       "--get", *gets.split(","), "-o", out, *(["--leave-out", *names] if names else [])]
+            command = ["fovea", "run", *arguments, "--get", *gets.split(","), *(["--leave-out", *names] if names else [])]
             return subprocess.run(command, capture_output=True, text=True, check=False)
 
         # What may be left out is listed where it is not known.

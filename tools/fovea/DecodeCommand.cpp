@@ -137,13 +137,16 @@ static runtime::Status inExample(size_t example, runtime::Status status) {
 
 static runtime::Status interpretExample(const Execution &execution,
                                         reference::SearchOptions options,
-                                        size_t number, BatchResult &result) {
+                                        size_t number, bool isSingle,
+                                        BatchResult &result) {
   const runtime::Example &example = execution.examples[number];
   options.prefix = example.prefix;
   std::vector<reference::Inputs> members = {
       reference::inputsOf(example, execution.parameters)};
   for (const reference::Arrays &parameters : execution.more)
     members.push_back(reference::inputsOf(example, parameters));
+  for (reference::Inputs &member : members)
+    member.single = isSingle;
   return inExample(
       number, reference::decode(
                   reference::findContainer(*execution.model->module, "decode"),
@@ -327,9 +330,10 @@ int fovea::cli::runDecode(const Arguments &arguments) {
     return code;
 
   Printer printer(arguments, execution, unknown, shows);
+  bool isSingle = arguments.givesDtype && arguments.dtype == "f32";
   auto decode = [&](size_t first, BatchResult &result) {
     return isReference
-               ? interpretExample(execution, options, first, result)
+               ? interpretExample(execution, options, first, isSingle, result)
                : decodeBatch(*decoder, execution, options, first, result);
   };
   runtime::Status status = runtime::Status::success();

@@ -4,6 +4,7 @@
 #include "driver/machines/Agreement.h"
 #include "driver/model/Compiled.h"
 #include "driver/model/Execution.h"
+#include "runtime/Functions.h"
 #include "runtime/search/Distribution.h"
 
 #include <cmath>
@@ -41,8 +42,8 @@ static std::vector<std::string> eachChoice(mlir::ModuleOp module) {
   return names;
 }
 
-/// log p of each example by an ensemble, as a search adds it up: in f64, choice
-/// by choice, each the logarithm of the mean probability.
+/// log p of each example by an ensemble, as a search adds it up: each choice,
+/// the logarithm of the mean probability, rounded once.
 static runtime::Status scoreTogether(const Arguments &arguments,
                                      const Execution &execution,
                                      bool isReference,
@@ -56,19 +57,21 @@ static runtime::Status scoreTogether(const Arguments &arguments,
                      isReference, names, members[i]);
         status.failed())
       return status;
-  logps.assign(execution.examples.size(), 0);
+  std::vector<std::vector<double>> ofExample(execution.examples.size());
   for (const std::string &name : names) {
     std::vector<std::vector<double>> values;
     for (Results &results : members)
       values.push_back(results[name].toDoubles());
-    size_t count = values.front().size() / logps.size();
+    size_t count = values.front().size() / ofExample.size();
     for (size_t i = 0; i < values.front().size(); ++i) {
       std::vector<double> of;
       for (const std::vector<double> &own : values)
         of.push_back(own[i]);
-      logps[i / count] += runtime::logMean(of);
+      ofExample[i / count].push_back(runtime::logMean(of));
     }
   }
+  for (const std::vector<double> &own : ofExample)
+    logps.push_back(runtime::exactSum(own));
   return runtime::Status::success();
 }
 

@@ -75,13 +75,14 @@ void Elaborator::elaboratePolicy(const Treatment &treatment, Scope &scope,
                    "of '" +
                        other.target->name + "', which nothing generates",
                    {{other.loc, "it is here"}});
-    // The search computes log p of other choices in its own way.
-    if (other.parameters.empty() || other.parameters.front().first != "logits")
+    // The search computes densities in its own way.
+    if (other.distribution != "categorical" &&
+        other.distribution != "bernoulli")
       return error(treatment.loc,
-                   "'policy' needs categorical choices with logits, but '" +
-                       other.target->name + "' has none; help: write " +
-                       other.target->name +
-                       " ~ categorical(x) with logits x, which need no softmax",
+                   "'policy' generates symbols and bits, but '" +
+                       other.target->name + "' is drawn from '" +
+                       other.distribution +
+                       "'; help: draw one of several values by categorical(x)",
                    here);
   }
   for (const ast::Entry *entry : replacedInDecoding)

@@ -22,8 +22,8 @@ using namespace fovea::attn;
 
 /// The indices of `op` that determine the place of `read`, if it comes from an
 /// array.
-static std::optional<SmallVector<unsigned>> indicesOf(ReadOp read,
-                                                      ComputeOp op) {
+static std::optional<SmallVector<unsigned>> indicesRead(ReadOp read,
+                                                        ComputeOp op) {
   llvm::SetVector<Value> values;
   values.insert_range(read.getIndices());
   llvm::SmallBitVector used(op.getNumIndices());
@@ -53,7 +53,7 @@ static std::optional<SmallVector<unsigned>> rowsOf(ReadOp read, ComputeOp op,
   if (!read.getResult().getType().isF64() || read.getOtherwise() ||
       !read.getAlternatives().empty())
     return std::nullopt;
-  std::optional<SmallVector<unsigned>> indices = indicesOf(read, op);
+  std::optional<SmallVector<unsigned>> indices = indicesRead(read, op);
   if (!indices)
     return std::nullopt;
   auto has = [&](unsigned index) {

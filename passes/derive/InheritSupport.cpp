@@ -68,11 +68,22 @@ static std::optional<SmallVector<unsigned>> indicesOf(ReadOp read,
   return isSummed ? std::optional(indices) : std::nullopt;
 }
 
-/// The read of an array that only copies another's elements.
+/// The factor of a product that reads an array, if all others read none: they
+/// are numbers everywhere, as that of dropout is.
+static ReadOp onlyFactorOf(ComputeOp op) {
+  SmallVector<ReadOp> reads = factorsOf(op);
+  unsigned numReads = 0;
+  op.getBody().walk([&](ReadOp) { ++numReads; });
+  return reads.size() == 1 && numReads == 1 ? reads.front() : ReadOp();
+}
+
+/// The read of an array whose elements are those of another, or multiples of
+/// them.
 static ReadOp copyOf(ComputeOp op) {
-  auto read = op.getYielded().getDefiningOp<ReadOp>();
-  if (op.getReducer() != Reducer::none || op.hasCondition() || !read ||
-      !read.getAlternatives().empty() || read.getOtherwise())
+  if (op.getReducer() != Reducer::none || op.hasCondition())
+    return {};
+  ReadOp read = onlyFactorOf(op);
+  if (!read || !read.getAlternatives().empty() || read.getOtherwise())
     return {};
   llvm::SmallDenseSet<unsigned> seen;
   for (Value value : read.getIndices()) {

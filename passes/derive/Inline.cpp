@@ -2,7 +2,8 @@
 //
 // Decides which arrays are not worth materialising, and evaluates them at their
 // reads. An array is inlined everywhere or not at all: if one reader needs it,
-// evaluating it elsewhere would only cost.
+// evaluating it elsewhere would only cost. What is merely asked for does not
+// count: it reads the array, which stays for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Equations.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace fovea::attn {
@@ -61,19 +63,28 @@ struct Inline : fovea::attn::impl::InlineBase<Inline> {
   void runOnOperation() override;
 
 private:
-  std::optional<SmallVector<ReadOp>> readersOf(ComputeOp producer);
+  std::optional<SmallVector<ReadOp>>
+  readersOf(ComputeOp producer, const llvm::SetVector<Operation *> &needed);
   bool isWorthIt(ComputeOp producer, ArrayRef<ReadOp> reads);
   void inlineAt(ReadOp read, ComputeOp producer);
+  void inlineAll(SystemOp system);
 };
 } // namespace
 
 /// The reads of a producer that can be inlined; nothing if it cannot be, or if
-/// another use needs the array.
-std::optional<SmallVector<ReadOp>> Inline::readersOf(ComputeOp producer) {
+/// another use needs the array. Of what is `needed` only needed readers count:
+/// the sums of the objective are the same whatever else is asked for.
+std::optional<SmallVector<ReadOp>>
+Inline::readersOf(ComputeOp producer,
+                  const llvm::SetVector<Operation *> &needed) {
   if (producer.getReducer() != Reducer::none)
     return std::nullopt;
   SmallVector<ReadOp> reads;
   for (OpOperand &use : producer.getResult().getUses()) {
+    Operation *owner =
+        producer->getBlock()->findAncestorOpInBlock(*use.getOwner());
+    if (needed.contains(producer) && !needed.contains(owner))
+      continue;
     auto read = dyn_cast<ReadOp>(use.getOwner());
     if (!read || use.getOperandNumber() != 0 || producer->isAncestor(read) ||
         !read->getParentOfType<ComputeOp>())
@@ -222,18 +233,18 @@ void Inline::inlineAt(ReadOp read, ComputeOp producer) {
   read.erase();
 }
 
-void Inline::runOnOperation() {
+void Inline::inlineAll(SystemOp system) {
   // A reader that has inlined an expansion may have become one itself.
   llvm::SetVector<Operation *> worklist;
-  for (SystemOp system : getOperation().getOps<SystemOp>())
-    for (Operation &op : llvm::reverse(system.getBody().front()))
-      if (isa<ComputeOp>(op))
-        worklist.insert(&op);
+  for (Operation &op : llvm::reverse(system.getBody().front()))
+    if (isa<ComputeOp>(op))
+      worklist.insert(&op);
+  llvm::SetVector<Operation *> needed = neededBy(system, /*objective=*/true);
   IRRewriter rewriter(&getContext());
   DominanceInfo dominance;
   while (!worklist.empty()) {
     auto producer = cast<ComputeOp>(worklist.pop_back_val());
-    std::optional<SmallVector<ReadOp>> reads = readersOf(producer);
+    std::optional<SmallVector<ReadOp>> reads = readersOf(producer, needed);
     if (!reads || reads->empty() || !isWorthIt(producer, *reads))
       continue;
     llvm::SetVector<Operation *> readers;
@@ -247,6 +258,14 @@ void Inline::runOnOperation() {
       dominance.invalidate();
       worklist.insert(reader);
     }
-    producer.erase();
+    // If anything is left of it, it is only asked for.
+    needed.remove(producer);
+    if (producer.getResult().use_empty())
+      producer.erase();
   }
+}
+
+void Inline::runOnOperation() {
+  for (SystemOp system : getOperation().getOps<SystemOp>())
+    inlineAll(system);
 }

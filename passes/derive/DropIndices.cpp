@@ -55,20 +55,22 @@ static bool isView(ArrayType type, const llvm::SmallBitVector &axes) {
                       llvm::IsaPred<IntegerAttr>);
 }
 
-/// The reads of `array`, the result of `op`, if all uses are reads inside
-/// `axes`, or an output for which a view is equivalent.
+/// The reads of `array`, the result of `op`, if all uses that `counts` are
+/// reads inside `axes`, or an output for which a view is equivalent.
 static std::optional<SmallVector<ReadOp>>
 readsOf(Value array, Operation *op, const llvm::SmallBitVector &axes,
+        llvm::function_ref<bool(Operation *)> counts,
         bool mayBeOutput = false) {
   SmallVector<ReadOp> reads;
   for (Operation *user : array.getUsers()) {
     if (mayBeOutput && isa<OutputOp>(user))
       continue;
     ReadOp read = plainRead(user, array);
-    if (!read || op->isAncestor(read) || !read->getParentOfType<ComputeOp>() ||
-        (read.getOtherwise() && !staysInside(read, axes)))
+    if (read && !op->isAncestor(read) && read->getParentOfType<ComputeOp>() &&
+        (!read.getOtherwise() || staysInside(read, axes)))
+      reads.push_back(read);
+    else if (counts(user))
       return std::nullopt;
-    reads.push_back(read);
   }
   return reads;
 }
@@ -110,8 +112,28 @@ static Value makeView(OpBuilder &builder, Value array, ArrayType type,
                            builder.getI64IntegerAttr(keep));
 }
 
-static void dropIndices(ComputeOp op, const llvm::SmallBitVector &unused,
-                        ArrayRef<ReadOp> reads) {
+/// An equation with all axes of `op` that copies `once`, which has no `unused`
+/// ones.
+static Value makeCopy(OpBuilder &builder, ComputeOp op, Value once,
+                      const llvm::SmallBitVector &unused) {
+  unsigned rank = op.getResult().getType().getRank();
+  auto indices = llvm::to_vector(llvm::seq<unsigned>(0, rank));
+  ComputeOp copy = makeOver(builder, op, indices, rank, Reducer::none);
+  copy.removeLabelAttr();
+  OpBuilder body = OpBuilder::atBlockEnd(&copy.getBody().front());
+  SmallVector<Value> at;
+  for (auto [index, place] : llvm::enumerate(copy.getBody().getArguments()))
+    if (index >= unused.size() || !unused[index])
+      at.push_back(place);
+  Value element = ReadOp::create(body, op.getLoc(), once, at);
+  YieldOp::create(body, op.getLoc(), element);
+  return copy.getResult();
+}
+
+/// Creates `op` without the indices `unused` for `reads`. Other uses get a view
+/// or a copy with all axes. Returns the new equation.
+static ComputeOp dropIndices(ComputeOp op, const llvm::SmallBitVector &unused,
+                             ArrayRef<ReadOp> reads) {
   OpBuilder builder(op);
   SmallVector<unsigned> left;
   for (unsigned index = 0; index < op.getNumIndices(); ++index)
@@ -139,11 +161,14 @@ static void dropIndices(ComputeOp op, const llvm::SmallBitVector &unused,
   // Axes of the result: the parallel indices, then those that a softmax has.
   readWithout(reads, once.getResult(), unused);
   if (!op.getResult().use_empty()) {
-    Value view = makeView(builder, once.getResult(), op.getResult().getType(),
-                          unused.find_first());
-    op.getResult().replaceAllUsesWith(view);
+    ArrayType type = op.getResult().getType();
+    op.getResult().replaceAllUsesWith(
+        isView(type, unused)
+            ? makeView(builder, once.getResult(), type, unused.find_first())
+            : makeCopy(builder, op, once.getResult(), unused));
   }
   op.erase();
+  return once;
 }
 
 /// Readers of a parameter at axes of one place use a view without these.
@@ -156,8 +181,8 @@ static void dropAxes(ParamOp param) {
       single.set(axis);
     else
       shape.push_back(extent);
-  std::optional<SmallVector<ReadOp>> reads =
-      readsOf(param.getResult(), param, single);
+  std::optional<SmallVector<ReadOp>> reads = readsOf(
+      param.getResult(), param, single, [](Operation *) { return true; });
   if (shape.empty() || !isView(type, single) || !reads || reads->empty())
     return;
   OpBuilder builder(param->getContext());
@@ -224,21 +249,33 @@ struct DropIndices : fovea::attn::impl::DropIndicesBase<DropIndices> {
         return recurrent.contains(op);
       });
     }
+    // The sums of the objective are the same whatever else is asked for.
+    llvm::SetVector<Operation *> needed = neededBy(system, /*objective=*/true);
     while (!worklist.empty()) {
       auto op = cast<ComputeOp>(worklist.pop_back_val());
       llvm::SmallBitVector unused = unusedIndices(op, system, ofOne);
       // Without them, a sum may be a product.
       bool isSum = ofOne && op.getReducer() == Reducer::sum &&
                    isView(op.getResult().getType(), unused);
-      std::optional<SmallVector<ReadOp>> reads =
-          readsOf(op.getResult(), op, unused, isSum);
+      bool isNeeded = needed.contains(op);
+      std::optional<SmallVector<ReadOp>> reads = readsOf(
+          op.getResult(), op, unused,
+          [&](Operation *user) {
+            return !isNeeded ||
+                   needed.contains(
+                       op->getBlock()->findAncestorOpInBlock(*user));
+          },
+          isSum);
       if (unused.none() || !reads || (reads->empty() && !isSum))
         continue;
       // Its readers may not depend on the index any more either.
       for (ReadOp read : *reads)
         if (auto reader = read->getParentOfType<ComputeOp>(); reader && !ofOne)
           worklist.insert(reader);
-      dropIndices(op, unused, *reads);
+      needed.remove(op);
+      ComputeOp once = dropIndices(op, unused, *reads);
+      if (isNeeded)
+        needed.insert(once);
     }
   }
 

@@ -1,6 +1,6 @@
 //===- Factors.cpp - the factors of a sum of a product --------------------===//
 
-#include "passes/differentiate/Factors.h"
+#include "passes/derive/Factors.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"

@@ -11,7 +11,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Equations.h"
-#include "passes/differentiate/Factors.h"
+#include "passes/derive/Factors.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <limits>

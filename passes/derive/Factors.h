@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_PASSES_DIFFERENTIATE_FACTORS_H
-#define FOVEA_PASSES_DIFFERENTIATE_FACTORS_H
+#ifndef FOVEA_PASSES_DERIVE_FACTORS_H
+#define FOVEA_PASSES_DERIVE_FACTORS_H
 
 #include "dialect/AttnDialect.h"
 
@@ -53,4 +53,4 @@ std::optional<FactoredSum> factorsOf(ComputeOp sum, unsigned maxFactors);
 
 } // namespace fovea::attn
 
-#endif // FOVEA_PASSES_DIFFERENTIATE_FACTORS_H
+#endif // FOVEA_PASSES_DERIVE_FACTORS_H
