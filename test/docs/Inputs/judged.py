@@ -1,0 +1,40 @@
+"""Known alignments, and tours beside all others: what scripts/literature judges by."""
+
+import itertools
+import pathlib
+import random
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / "scripts"))
+
+from literature.alignments import date_links, edit_links, judged  # noqa: E402
+from literature.structures import anticlockwise, hull, length, nearest_tour, shortened  # noqa: E402
+
+# Which characters of a date say the digits of year, month and day.
+assert date_links("5 Sept 2023", "2023-09-05") == {
+    0: {7}, 1: {8}, 2: {9}, 3: {10}, 5: {2, 3, 4, 5}, 6: {2, 3, 4, 5}, 8: {0}, 9: {0}}
+assert date_links("3/12/07", "2007-03-12") == {2: {5}, 3: {6}, 5: {0}, 6: {0}, 8: {2}, 9: {3}}
+assert date_links("02.04.11", "2011-04-02") == {2: {6}, 3: {7}, 5: {3}, 6: {4}, 8: {0}, 9: {1}}
+assert date_links("11/11/11", "2011-11-11") == {}, "month and day may be either number"
+assert date_links("MON 3 OCT 1988", "1988-10-03")[5] == {6, 7, 8}
+
+# Which letters a misspelling keeps, whichever of the shortest ways it was made.
+assert edit_links("wich", "which") == {0: {0}, 2: {1}, 3: {2}, 4: {3}}
+assert edit_links("speling", "spelling") == {0: {0}, 1: {1}, 2: {2}, 5: {4}, 6: {5}, 7: {6}}
+assert edit_links("teh", "the") == {0: {0}}
+
+# One of two letters is found, and the other one missed by a place.
+rate, near, share, even = judged([(("ab", "ab"), [[0.8, 0.1, 0.1], [0.6, 0.4, 0.0]])], lambda *_: {0: {0}, 1: {1}})
+assert [round(value, 6) for value in (rate, near, share, even)] == [50, 100, 60, 33.333333]
+
+draw = random.Random(1)
+for _ in range(20):
+    points = [(draw.random(), draw.random()) for _ in range(6)]
+    best = min(length(points, [0, *way]) for way in itertools.permutations(range(1, 6)))
+    tour = shortened(points)
+    assert best <= length(points, tour) + 1e-9 <= length(points, nearest_tour(points)) + 2e-9
+    assert tour == anticlockwise(points, tour) == anticlockwise(points, [0, *tour[:0:-1]])
+    corners = hull(points)
+    assert anticlockwise(points, corners) == corners
+print("agreed")
