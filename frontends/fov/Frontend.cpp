@@ -507,7 +507,7 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
           result->refusals.push_back(refusal);
     if (isLowered) {
       builder.setInsertionPointToEnd(module.getBody());
-      Lowering(*model, diagnostics, builder)
+      Lowering(*model, diagnostics, builder, training.get())
           .run(decoding ? "decoding" : "training");
       if (diagnostics.numErrors() != before)
         return nullptr;

@@ -34,6 +34,7 @@ private:
   SmallVector<Bound> boundsOf(Operation *op) const;
   void add(Operation *op, std::pair<unsigned, unsigned> pair, int64_t most);
 
+  const Graph &graph;
   llvm::SmallPtrSet<Attribute, 4> generated; // extents
   llvm::MapVector<Operation *, Differences> demanded;
   llvm::DenseMap<Operation *, unsigned> growths;
@@ -45,7 +46,7 @@ private:
 /// A demand that grows more often has no limit.
 static constexpr unsigned maxGrowths = 8;
 
-Demand::Demand(const Graph &graph) {
+Demand::Demand(const Graph &graph) : graph(graph) {
   for (ChoiceOp choice : generatedNames(graph.getSystem()))
     for (Attribute extent :
          cast<ArrayType>(choice.getResult().getType()).getShape().getValue())
@@ -65,13 +66,16 @@ Demand::Demand(const Graph &graph) {
   }
 }
 
-/// The axes of one generated extent, two by two.
+/// The axes of one extent that depends on what is generated, two by two.
 SmallVector<std::pair<unsigned, unsigned>> Demand::pairsOf(Value array) const {
   SmallVector<std::pair<unsigned, unsigned>> pairs;
   auto shape = cast<ArrayType>(array.getType()).getShape();
   for (auto [a, extent] : llvm::enumerate(shape))
     for (auto [b, other] : llvm::enumerate(shape))
-      if (a != b && extent == other && generated.contains(extent))
+      if (a != b && extent == other &&
+          llvm::any_of(generated, [&, extent = extent](Attribute length) {
+            return graph.derivesFrom(extent, length);
+          }))
         pairs.push_back({a, b});
   return pairs;
 }

@@ -38,7 +38,13 @@ public:
 
   WholeSum valueOf(Value value);
   WholeSum indexOf(unsigned number);
+  /// Two indices, both minus their extents.
+  std::pair<WholeSum, WholeSum> fromEnds(unsigned a, unsigned b);
   Distance difference(const WholeSum &place, const WholeSum &time) const;
+  /// Returns whether the facts contradict each other.
+  bool isImpossible() const {
+    return difference(WholeSum::number(0), WholeSum::number(0)).max < 0;
+  }
 
 private:
   /// An equation, with its indices where another one reads it.
@@ -111,6 +117,16 @@ std::optional<WholeSum> Surroundings::sizeOf(Attribute extent) {
     sum = sum + known->second * factor;
   }
   return sum;
+}
+
+std::pair<WholeSum, WholeSum> Surroundings::fromEnds(unsigned a, unsigned b) {
+  ArrayAttr extents = op.getExtents();
+  if (extents[a] == extents[b])
+    return {indexOf(a), indexOf(b)};
+  auto first = sizeOf(extents[a]), second = sizeOf(extents[b]);
+  if (!first || !second)
+    return {system.fresh(), system.fresh()};
+  return {indexOf(a) - *first, indexOf(b) - *second};
 }
 
 WholeSum Surroundings::indexOf(unsigned number) {
@@ -431,7 +447,7 @@ int64_t schedule::largestBetween(const Access &access, unsigned a, unsigned b,
 
 int64_t schedule::largestDifference(ComputeOp op, unsigned a, unsigned b) {
   Surroundings here(op);
-  WholeSum first = here.indexOf(a), second = here.indexOf(b);
+  auto [first, second] = here.fromEnds(a, b);
   if (!op.hasCondition())
     return Distance::infinity;
   here.enter(op.getCondition().front().getTerminator());
@@ -441,7 +457,22 @@ int64_t schedule::largestDifference(ComputeOp op, unsigned a, unsigned b) {
 int64_t schedule::largestDifference(const Access &access, unsigned a,
                                     unsigned b) {
   Surroundings here(cast<ComputeOp>(access.reader));
-  WholeSum first = here.indexOf(a), second = here.indexOf(b);
+  auto [first, second] = here.fromEnds(a, b);
   here.enter(access.read);
   return here.difference(first, second).max;
+}
+
+std::optional<bool> schedule::valueOfCondition(Value condition, ComputeOp op) {
+  Operation *def = condition.getDefiningOp();
+  for (bool holds : {true, false}) {
+    Surroundings here(op);
+    for (unsigned i = 0; i < op.getNumIndices(); ++i)
+      (void)here.indexOf(i);
+    if (def && op.getBody().isAncestor(def->getParentRegion()))
+      here.enter(def);
+    here.assume(condition, !holds);
+    if (here.isImpossible())
+      return holds;
+  }
+  return std::nullopt;
 }

@@ -128,8 +128,9 @@ loopIndices(mlir::Operation *op);
 /// the array.
 Distance distanceOf(const Access &access, unsigned time, unsigned axis);
 
-/// The largest value of index `a` minus index `b` that the condition of `op`
-/// allows, or at a compute's read, or Distance::infinity.
+/// The largest value of index `a` minus index `b`, both counted from their
+/// ends, that the condition of `op` allows, or at a compute's read, or
+/// Distance::infinity.
 int64_t largestDifference(ComputeOp op, unsigned a, unsigned b);
 int64_t largestDifference(const Access &access, unsigned a, unsigned b);
 
@@ -143,6 +144,10 @@ struct Bound {
 /// `known` holds for the reader's indices; or Distance::infinity.
 int64_t largestBetween(const Access &access, unsigned a, unsigned b,
                        llvm::ArrayRef<Bound> known);
+
+/// What a condition inside of `op` is for all values of the indices, if that is
+/// certain.
+std::optional<bool> valueOfCondition(mlir::Value condition, ComputeOp op);
 
 /// The name of an op's index: `t`.
 std::string indexName(mlir::Operation *op, unsigned index);

@@ -564,6 +564,7 @@ schedule::planSystem(SystemOp system) {
       isLast = true;
       expandBlocks(system);
       restrictToDemand(Graph(system));
+      splitPrefixes(system);
       continue;
     }
     if (!narrowStates(*graph, *plan))

@@ -59,6 +59,21 @@ void alignRanges(SystemOp system);
 /// length, of which the last place of each block counts.
 void expandBlocks(SystemOp system);
 
+/// A length that a search reaches from another place than 0: M+T, or T+4.
+struct PrefixedLength {
+  mlir::StringAttr whole;
+  mlir::Attribute given;
+  mlir::StringAttr rest; // the length of the search
+};
+/// Returns `extent` as such a length, if it is one.
+std::optional<PrefixedLength> prefixedLength(const Graph &graph,
+                                             mlir::Attribute extent,
+                                             mlir::Attribute generated);
+
+/// Cuts what is computed over such a length into a part before the search and
+/// one over the steps.
+void splitPrefixes(SystemOp system);
+
 /// Restates in the equations of a graph with generated names up to which place
 /// they are read, so that a step computes no more. The graph is then out of
 /// date.

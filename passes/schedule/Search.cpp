@@ -133,8 +133,10 @@ void DecoderPlanner::findStep(Group &group) {
     if (!group.needed.contains(op) || isa<DataOp, ParamOp>(op))
       continue;
     auto hasAxis = [&](Value value) {
-      return llvm::is_contained(cast<ArrayType>(value.getType()).getShape(),
-                                group.extent);
+      return llvm::any_of(cast<ArrayType>(value.getType()).getShape(),
+                          [&](Attribute extent) {
+                            return graph.derivesFrom(extent, group.extent);
+                          });
     };
     // The length of an open axis is unknown before the search.
     if (group.dependent.contains(op) || isa<MarkOp>(op) ||
@@ -291,13 +293,21 @@ void DecoderPlanner::reportRead(const Group &group, const Edge &edge) {
 // One search
 //===----------------------------------------------------------------------===//
 
+/// Whether an axis of `extent` has in each step of a search over `length` the
+/// places so far.
+static bool endsAtStep(const Graph &graph, Attribute extent, Attribute length) {
+  return extent == length || prefixedLength(graph, extent, length);
+}
+
 /// Returns whether an op needs a length, as the extent of an axis or as a
 /// number.
-/// `exact` says whether axes of that very length count.
+/// `exact` says whether axes of that very length count, and those that are
+/// longer by what is given: in a step they end at the step.
 static bool usesLength(const Graph &graph, Operation *op, Attribute length,
                        bool exact) {
   auto counts = [&](Attribute extent) {
-    return graph.derivesFrom(extent, length) && (exact || extent != length);
+    return graph.derivesFrom(extent, length) &&
+           (exact || !endsAtStep(graph, extent, length));
   };
   auto hasAxis = [&](Value value) {
     auto type = dyn_cast<ArrayType>(value.getType());
@@ -362,7 +372,7 @@ LogicalResult DecoderPlanner::checkOpenIndices(const Group &group,
     if (auto compute = dyn_cast<ComputeOp>(op))
       for (unsigned i = compute.getNumParallel(); i < compute.getNumIndices();
            ++i)
-        if (compute.getExtents()[i] == group.extent &&
+        if (endsAtStep(graph, compute.getExtents()[i], group.extent) &&
             !staysBehind(graph, compute, i, time)) {
           reportLength(group, op, verbOf(op) + " every " + indexName(op, i));
           return failure();
@@ -375,11 +385,15 @@ LogicalResult DecoderPlanner::checkOpenIndices(const Group &group,
       auto shape = cast<ArrayType>(edge.access->array.getType()).getShape();
       for (auto [axis, extent] : llvm::enumerate(shape)) {
         const AccessIndex &index = edge.access->indices[axis];
-        if (extent != group.extent || axis == loop.getTime(edge.target) ||
+        if (!endsAtStep(graph, extent, group.extent) ||
+            axis == loop.getTime(edge.target) ||
             index.kind != AccessIndex::Iterator)
           continue;
         Distance distance = distanceOf(*edge.access, time, axis);
-        if (distance.max <= last || (last == 0 && index.offset <= 0))
+        // No state has an axis that begins with what is given.
+        bool isState = extent != group.extent && !loop.distance(edge).isZero();
+        if (!isState &&
+            (distance.max <= last || (last == 0 && index.offset <= 0)))
           continue;
         decodingError(graph, op)
             << " reads " << readText(graph, edge, axis) << " for every "

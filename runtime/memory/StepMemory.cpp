@@ -64,6 +64,18 @@ Status StepMemory::begin(const Workspace &from, const OwnedMemory &parameters,
 // Rows
 //===----------------------------------------------------------------------===//
 
+/// Of a row the extent of a length that is computed from that of the search.
+static int64_t openExtent(const Program &program, const Tables &tables,
+                          size_t number, size_t row) {
+  const auto &formula = program.lengths[number].formula;
+  if (formula.empty())
+    return 0;
+  std::vector<int64_t> earlier;
+  for (size_t other = 0; other < number; ++other)
+    earlier.push_back(tables.lengths[other].extents[row]);
+  return evaluate(formula, earlier);
+}
+
 void StepMemory::computeLengths(const StepRows &rows) {
   tables.lengths.resize(program.lengths.size());
   for (size_t number = 0; number < tables.lengths.size(); ++number) {
@@ -74,10 +86,11 @@ void StepMemory::computeLengths(const StepRows &rows) {
     table.maximum = 0;
     const auto *given = encoded->lengthNamed(program.lengths[number].name);
     bool isOpen = program.lengths[number].name == openLength;
-    for (int64_t example : rows.examples) {
+    for (size_t row = 0; row < rows.examples.size(); ++row) {
+      int64_t example = rows.examples[row];
       int64_t extent = isOpen  ? rows.length
                        : given ? given->extents[example]
-                               : 0;
+                               : openExtent(program, tables, number, row);
       table.extents.push_back(extent);
       table.maximum = std::max(table.maximum, extent);
       if (!given || program.lengths[number].parent.empty())
@@ -148,12 +161,16 @@ Status StepMemory::allocate(int64_t rows) {
 Status StepMemory::setRows(const StepRows &rows) {
   int64_t count = rows.examples.size();
   bool grows = count > capacity;
-  for (size_t number = 0; number < mostOf.size(); ++number)
-    if (program.lengths[number].name == openLength &&
-        rows.length > mostOf[number]) {
+  for (size_t number = 0; number < mostOf.size(); ++number) {
+    const Program::Length &length = program.lengths[number];
+    if (length.name == openLength && rows.length > mostOf[number]) {
       mostOf[number] = std::max<int64_t>(16, 2 * rows.length);
       grows = true;
     }
+    // What is computed from it follows it.
+    if (!length.formula.empty() && !encoded->lengthNamed(length.name))
+      mostOf[number] = evaluate(length.formula, mostOf);
+  }
   if (grows)
     if (Status status = allocate(std::max(count, capacity)); status.failed())
       return status;

@@ -31,6 +31,7 @@ tiny.MODELS["marian"] = ({"L": 2, "D": 4, "K": 2, "F": 3, "joint.vocab": 7}, tin
 # Specs of test/decode/Inputs.
 for name in ("convolution", "score_matrix", "named_condition", "top_places", "blocks"):
     tiny.MODELS[name] = ({"word.vocab": 9}, {"word": ("sentence 9", "T")})
+tiny.MODELS["prefix"] = ({"v.vocab": 9}, {"given": ("token 9", "M"), "word": ("sentence 9", "T")})
 GENERATED = ("tgt", "word", "out", "output", "found", "label", "answer", "stroke", "lift")
 # Training takes one log at the end, and decoding one in each step.
 CLOSE = {"hmm_align": {"f32": 1e-6, "f64": 1e-14}}

@@ -2,6 +2,7 @@
 
 #include "frontends/fov/lower/Lower.h"
 #include "frontends/fov/check/Infer.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace fovea;
 using namespace fovea::fov;
@@ -469,11 +470,13 @@ static SmallVector<const Term *> decodingTerms(const Elaborated &model) {
 }
 
 /// The terms that only the objective is computed from.
-static SmallVector<const Term *> trainingTerms(const Elaborated &model) {
+static SmallVector<const Term *> trainingTerms(const Elaborated *model) {
   SmallVector<const Term *> terms;
-  for (auto &[term, loc] : model.penalties)
+  if (!model)
+    return terms;
+  for (auto &[term, loc] : model->penalties)
     terms.push_back(term);
-  for (const Choice &choice : model.choices) {
+  for (const Choice &choice : model->choices) {
     terms.push_back(choice.weight);
     if (choice.treatment)
       terms.append({choice.treatment->reward, choice.treatment->baseline});
@@ -511,13 +514,15 @@ attn::SystemOp Lowering::run(llvm::StringRef name) {
   // A length is open if only generated data has it.
   if (model.decoding) {
     llvm::SmallPtrSet<const Atom *, 8> given;
-    llvm::DenseSet<const Array *> decoding = arraysOf(decodingTerms(model)),
-                                  training = arraysOf(trainingTerms(model));
+    llvm::DenseSet<const Array *> read = arraysOf(decodingTerms(model));
+    llvm::StringSet<> trained;
+    for (const Array *array : arraysOf(trainingTerms(training)))
+      trained.insert(array->name);
     for (Array *data : model.data) {
       bool isOpen = data->generated && !data->continued;
       // What only training reads is not given; what nothing reads gives its
       // length.
-      if (!isOpen && training.contains(data) && !decoding.contains(data))
+      if (!isOpen && trained.contains(data->name) && !read.contains(data))
         continue;
       for (const Extent &size : data->extents)
         if (const Atom *length = size.length())

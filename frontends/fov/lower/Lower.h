@@ -20,9 +20,11 @@ namespace fovea::fov {
 /// LowerScalars.cpp their bodies.
 class Lowering {
 public:
+  /// `training`: for decoding, the same model in training.
   Lowering(Elaborated &model, Diagnostics &diagnostics,
-           mlir::OpBuilder &builder)
-      : model(model), diagnostics(diagnostics), builder(builder) {}
+           mlir::OpBuilder &builder, const Elaborated *training = nullptr)
+      : model(model), training(training), diagnostics(diagnostics),
+        builder(builder) {}
 
   attn::SystemOp run(llvm::StringRef name);
 
@@ -130,6 +132,7 @@ private:
   bool needs(Term *term, Term *condition);
 
   Elaborated &model;
+  const Elaborated *training;
   Diagnostics &diagnostics;
   mlir::OpBuilder &builder;
   attn::SystemOp system;
