@@ -3,6 +3,7 @@
 #include "dialect/reference/Search.h"
 #include "dialect/reference/Philox.h"
 #include "dialect/reference/Runner.h"
+#include "dialect/reference/Single.h"
 #include "runtime/Functions.h"
 
 #include <cmath>
@@ -64,7 +65,12 @@ Status Runner::give(ArrayRef<double> value) {
       status.failed())
     return status;
   hasEnd |= pendingEnd && value[0] == static_cast<double>(*pendingEnd);
-  return store(value);
+  if (!inputs->single)
+    return store(value);
+  std::vector<double> rounded;
+  for (double number : value)
+    rounded.push_back(toSingle(number));
+  return store(rounded);
 }
 
 bool Runner::isForcedOver() const {

@@ -32,7 +32,9 @@ tiny.MODELS["marian"] = ({"L": 2, "D": 4, "K": 2, "F": 3, "joint.vocab": 7}, tin
 for name in ("convolution", "score_matrix", "named_condition", "top_places", "blocks"):
     tiny.MODELS[name] = ({"word.vocab": 9}, {"word": ("sentence 9", "T")})
 tiny.MODELS["prefix"] = ({"v.vocab": 9}, {"given": ("token 9", "M"), "word": ("sentence 9", "T")})
-GENERATED = ("tgt", "word", "out", "output", "found", "label", "answer", "stroke", "lift")
+BITS = tuple(f"b{number}" for number in range(10))
+tiny.MODELS["several"] = ({"word.vocab": 9}, {"word": ("sentence 9", "T"), **{name: ("bit", "T") for name in BITS}})
+GENERATED = (*BITS, "tgt", "word", "out", "output", "found", "label", "answer", "stroke", "lift")
 # Training takes one log at the end, and decoding one in each step.
 CLOSE = {"hmm_align": {"f32": 1e-6, "f64": 1e-14}}
 # What decoding sets is set in training as well.
@@ -189,7 +191,7 @@ def check_oracle(model):
         if model.data[name][0].startswith("sentence"):
             begins = model.files["p"].replace(".safetensors", ".txt")
             with open(begins, "w") as file:
-                file.write("3 2\n2\n")
+                file.write("3 2\n2\n" if model.given else "3 2\n")
             ways += [[*way, "--prefix", f"{name}={begins}"] for way in WAYS]
     hypotheses = 0
     for way in ways:
