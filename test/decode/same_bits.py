@@ -218,7 +218,7 @@ def compare(model, equation, steps, whole, lengths):
 
 def rest(models, test):
     with open(test) as file:
-        compared = set(re.findall(r"\w+", " ".join(line for line in file if "%{bits}" in line)))
+        compared = set(re.findall(r"\w+", " ".join(line for line in file if line.startswith("RUN: %{bits}"))))
     for file in sorted(os.listdir(models)):
         name = file.removesuffix(".fov")
         if not file.endswith(".fov") or name in compared:

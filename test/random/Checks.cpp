@@ -175,10 +175,12 @@ public:
       options.seed = subject.seed;
       options.longest = 4;
     }
+    Inputs inputs = withoutGenerated(*subject.spec, subject.example);
+    // Decoding drops nothing, also before `attn-remove-dropout`.
+    inputs.seed.reset();
     std::vector<Hypothesis> got;
     if (status.succeeded())
-      status = decode(decoder, withoutGenerated(*subject.spec, subject.example),
-                      options, got);
+      status = decode(decoder, inputs, options, got);
     if (status.failed() || got.empty()) {
       failures.push_back(after + ", @decode: " +
                          (status.failed() ? status.text() : "no hypothesis"));
