@@ -58,6 +58,7 @@ struct Arguments {
   std::string folder;
   std::vector<std::string> valid;
   bool resume = false;
+  bool dryRun = false; // report memory and time, and change nothing
   bool change = false; // what the training that is resumed has otherwise
   std::optional<int64_t> steps, epochs, batch;
   std::optional<double> minutes;
@@ -114,9 +115,19 @@ struct Arguments {
   bool syntaxOnly = false;
   bool asJson = false; // also of others that a program may read
 
+  std::string configFile; // already expanded (tools/fovea/ConfigFile.h)
+  /// The command line and the version of Fovea, for a training's record.
+  std::string commandLine, version;
+
   // help, completion
   bool asManual = false;
   std::string helpFor, shell;
+
+  // new
+  std::string kind;
+
+  // explain
+  std::string code; // empty: all
 
   // fmt
   bool inPlace = false;
@@ -138,9 +149,12 @@ int runCompile(const Arguments &arguments);
 int runDecode(const Arguments &arguments);
 int runDoctor(const Arguments &arguments);
 int runEval(const Arguments &arguments);
+int runExplain(const Arguments &arguments);
 int runFmt(const Arguments &arguments);
+int runInfo(const Arguments &arguments);
 int runInit(const Arguments &arguments);
 int runLsp(const Arguments &arguments);
+int runNew(const Arguments &arguments);
 int runParams(const Arguments &arguments);
 int runPlot(const Arguments &arguments);
 int runRun(const Arguments &arguments);

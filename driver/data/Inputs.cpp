@@ -118,7 +118,8 @@ bool fovea::cli::takeParameters(Session &session, const std::string &path,
   bool good = true;
   auto report = [&](const std::string &text,
                     std::vector<Diagnostics::Note> notes = {}) {
-    session.diagnostics().error({}, path + ": " + text, std::move(notes));
+    session.diagnostics().error(Code::weightsMisfit, {}, path + ": " + text,
+                                std::move(notes));
     good = false;
   };
   if (!path.empty() && !fits(model, file))

@@ -56,8 +56,8 @@ bool fovea::cli::readPrefixes(Session &session, const Arguments &arguments,
       return false;
     }
     auto report = [&](std::string_view place, const std::string &what) {
-      session.diagnostics().error(llvm::SMLoc::getFromPointer(place.data()),
-                                  what);
+      session.diagnostics().error(
+          Code::dataValue, llvm::SMLoc::getFromPointer(place.data()), what);
     };
     runtime::TextField field = fieldOf(*data);
     size_t count = 0;

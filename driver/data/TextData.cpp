@@ -168,7 +168,7 @@ TextLines::Kind TextLines::takeLine(StringRef &line) {
   return Good;
 }
 
-bool TextLines::explain(StringRef place, const std::string &text) {
+bool TextLines::explain(StringRef place, const std::string &text, Code code) {
   // Lines without messages are not kept: there may be any number.
   if (session.diagnostics().isFull()) {
     session.diagnostics().countUnshown();
@@ -176,7 +176,8 @@ bool TextLines::explain(StringRef place, const std::string &text) {
   }
   if (part)
     session.diagnostics().addPart(std::move(part), numBefore);
-  session.diagnostics().error(llvm::SMLoc::getFromPointer(place.data()), text);
+  session.diagnostics().error(code, llvm::SMLoc::getFromPointer(place.data()),
+                              text);
   return false;
 }
 
@@ -198,9 +199,16 @@ TextLines::Kind TextLines::check(StringRef line, StringRef &text) {
     return Good;
   llvm::SmallVector<StringRef> fields;
   line.split(fields, '\t');
-  if (fields.size() < source.column)
-    return wrong(line, fmt::format("expected at least {} columns, found {}",
-                                   source.column, fields.size()));
+  if (fields.size() < source.column) {
+    explain(line,
+            fmt::format("expected at least {} columns, found {}", source.column,
+                        fields.size()),
+            Code::dataColumns);
+    // If the first line has too few columns, the column's number is wrong, and
+    // every line would get the same message.
+    isBroken = numTaken == 1;
+    return isBroken ? Failed : Wrong;
+  }
   text = fields[source.column - 1];
   return Good;
 }
@@ -276,7 +284,7 @@ bool Vocabularies::read(Session &session, const Arguments &arguments,
     good &= cli::forLines(session, {path}, [&](StringRef line) {
       if (auto before = words.ids.find(line.str()); before != words.ids.end()) {
         session.diagnostics().error(
-            llvm::SMLoc::getFromPointer(line.data()),
+            Code::vocabularyLine, llvm::SMLoc::getFromPointer(line.data()),
             fmt::format("'{}' already has id {}, from line {}", line.str(),
                         before->second, before->second + 1));
         return false;

@@ -100,7 +100,8 @@ public:
   enum Kind { Good, Wrong, End, Failed };
   Kind next(llvm::StringRef &text);
   /// Reports an error at a place in the current line; returns false.
-  bool explain(llvm::StringRef place, const std::string &text);
+  bool explain(llvm::StringRef place, const std::string &text,
+               Code code = Code::dataValue);
   /// Reads the remaining lines, and returns their number.
   int64_t countRest();
 

@@ -49,7 +49,8 @@ static bool readDictionary(Session &session, const TextSource &source,
   return forLines(session, source, [&](StringRef line) {
     auto [word, translation] = line.split('\t');
     if (word.empty() || translation.empty()) {
-      session.diagnostics().error(llvm::SMLoc::getFromPointer(line.data()),
+      session.diagnostics().error(Code::dataValue,
+                                  llvm::SMLoc::getFromPointer(line.data()),
                                   "expected a word, a tab and its replacement");
       return false;
     }

@@ -61,7 +61,8 @@ private:
   std::optional<std::string> withStars(StringRef pattern);
   std::optional<Values> fail(SMLoc place, const std::string &text) {
     // Without a map there are no lines.
-    session.diagnostics().error(hasMap ? place : SMLoc(), text);
+    session.diagnostics().error(Code::weightMap, hasMap ? place : SMLoc(),
+                                text);
     return std::nullopt;
   }
   std::optional<Values> fail(const Term &term, const std::string &text) {
@@ -242,7 +243,8 @@ void WeightMap::assign(StringRef path, const ParameterInfo &parameter,
   auto [earlier, isNew] = given.try_emplace(parameter.path, place);
   if (!isNew) {
     session.diagnostics().error(
-        place, fmt::format("'{}' is given twice", parameter.path),
+        Code::weightMap, place,
+        fmt::format("'{}' is given twice", parameter.path),
         {{earlier->second, "first assignment"}});
     return;
   }

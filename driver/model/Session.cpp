@@ -53,6 +53,14 @@ static bool isInternal(StringRef text) {
   return rest.starts_with(" op ") && name.contains('.') && !name.contains(' ');
 }
 
+/// The passes find that the equations have no order, in training or in
+/// decoding.
+static Code codeOf(const Diagnostic &diagnostic) {
+  return StringRef(diagnostic.str()).starts_with("decoding: ")
+             ? Code::notGenerated
+             : Code::notComputed;
+}
+
 std::vector<Diagnostics::Note> Session::notesOf(Diagnostic &diagnostic) {
   std::vector<Diagnostics::Note> notes;
   for (Diagnostic &note : diagnostic.getNotes())
@@ -62,7 +70,7 @@ std::vector<Diagnostics::Note> Session::notesOf(Diagnostic &diagnostic) {
 
 void Session::report(Diagnostic &diagnostic) {
   if (isInternal(diagnostic.str())) {
-    errors.error(placeOf(diagnostic.getLocation()),
+    errors.error(Code::none, placeOf(diagnostic.getLocation()),
                  "internal compiler error, not a fault of this line; please "
                  "report it with this file");
     return;
@@ -70,9 +78,9 @@ void Session::report(Diagnostic &diagnostic) {
   std::vector<Diagnostics::Note> notes = notesOf(diagnostic);
   llvm::SMLoc place = placeOf(diagnostic.getLocation());
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-    errors.error(place, diagnostic.str(), notes);
+    errors.error(codeOf(diagnostic), place, diagnostic.str(), notes);
   else if (diagnostic.getSeverity() == DiagnosticSeverity::Warning)
-    errors.warning(place, diagnostic.str(), notes);
+    errors.warning(Code::none, place, diagnostic.str(), notes);
 }
 
 /// `src.vocab = 97` for each vocabulary without a size that is an extent of a
@@ -246,7 +254,7 @@ bool Session::check(Model &model) {
 
 void Session::warnUndecoded(const Model &model,
                             std::vector<Diagnostics::Note> notes) {
-  errors.warning(model.undecodedAt,
+  errors.warning(Code::notDecoded, model.undecodedAt,
                  "trains; cannot be decoded because " + model.undecoded,
                  std::move(notes));
 }

@@ -78,7 +78,7 @@ public:
   bool lower(Model &model, const Request &request);
 
   /// Reports an error without a place in a spec.
-  void error(const std::string &text) { errors.error({}, text); }
+  void error(const std::string &text) { errors.error(Code::none, {}, text); }
   /// The same for execution errors; environment failures have their own exit
   /// code.
   void fail(const runtime::Status &status);

@@ -38,6 +38,8 @@ std::string fovea::cli::textOfGiven(const Arguments &arguments) {
                 {"best_by", arguments.bestBy},
                 {"dtype", arguments.dtype},
                 {"precision", arguments.precision},
+                {"command", arguments.commandLine},
+                {"version", arguments.version},
                 {"report_every", arguments.reportEvery}};
   auto add = [&](const char *key, const auto &value) {
     if (value)
@@ -193,6 +195,10 @@ Status fovea::cli::takeGiven(const std::string &text, Arguments &arguments) {
               {"f32", "f64"});
   reader.text("precision", arguments.precision, arguments.precision.empty(),
               {"f32", "bf16"});
+  // Only for people who read them.
+  std::string record;
+  for (const char *key : {"command", "version"})
+    reader.text(key, record, false);
   std::string mistake = reader.mistake();
   return mistake.empty() ? Status::success() : Status::error(mistake);
 }

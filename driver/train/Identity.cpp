@@ -76,7 +76,7 @@ void Differences::report(const Identity &now) {
                           value, arguments.folder, before);
     bool isAllowed = mayChange(what, now);
     if (isAllowed && arguments.change) {
-      session.diagnostics().warning({}, text);
+      session.diagnostics().warning(Code::none, {}, text);
       // Validations with the old settings are no reason to end with new ones.
       if (what != "early_stop")
         position.withoutBest = 0;
@@ -91,9 +91,10 @@ void Differences::report(const Identity &now) {
   if (!isOtherScore || !position.best)
     return;
   session.diagnostics().warning(
-      {}, fmt::format("the best validation of '{}' so far is not compared with "
-                      "those that follow",
-                      arguments.folder));
+      Code::none, {},
+      fmt::format("the best validation of '{}' so far is not compared with "
+                  "those that follow",
+                  arguments.folder));
   position.best.reset();
 }
 

@@ -35,14 +35,14 @@ Analysis::Analysis(const std::string &path, const std::string &text,
   check(text, readOpen);
   resolve();
   for (const Message &message : messages)
-    add(message.kind, message.loc, message.text);
+    add(message.kind, message.code, message.loc, message.text);
 }
 
 void Analysis::check(const std::string &text, const ReadOpen &readOpen) {
-  session->diagnostics().listen(
-      [this](SourceMgr::DiagKind kind, SMLoc loc, const std::string &text) {
-        messages.push_back({kind, loc, text});
-      });
+  session->diagnostics().listen([this](SourceMgr::DiagKind kind, Code code,
+                                       SMLoc loc, const std::string &text) {
+    messages.push_back({kind, code, loc, text});
+  });
   FrontendOptions options;
   options.includeDir = llvm::sys::path::parent_path(path).str();
   options.readUsed = readOpen;
@@ -199,7 +199,7 @@ lsp::Range Analysis::useOf(unsigned file) const {
   return first ? lines().rangeOf(first->model) : lsp::Range();
 }
 
-void Analysis::add(SourceMgr::DiagKind kind, SMLoc loc,
+void Analysis::add(SourceMgr::DiagKind kind, Code code, SMLoc loc,
                    const std::string &text) {
   unsigned file;
   lsp::Range range = placeOf(loc, file);
@@ -219,6 +219,7 @@ void Analysis::add(SourceMgr::DiagKind kind, SMLoc loc,
     return;
   }
   Problem &problem = found.emplace_back();
+  problem.code = code;
   lsp::Diagnostic &diagnostic = problem.diagnostic;
   diagnostic.source = "fovea";
   diagnostic.severity = kind == SourceMgr::DK_Error
@@ -232,7 +233,7 @@ void Analysis::add(SourceMgr::DiagKind kind, SMLoc loc,
     diagnostic.message = llvm::sys::path::filename(paths[file]).str() + ":" +
                          std::to_string(range.start.line + 1) + ": " +
                          diagnostic.message;
-    add(SourceMgr::DK_Note, loc, "here");
+    add(SourceMgr::DK_Note, Code::none, loc, "here");
     return;
   }
   bool isRepeated = llvm::any_of(

@@ -24,6 +24,7 @@ using ReadOpen =
 /// What was said about a place, and what would mend it.
 struct Problem {
   llvm::lsp::Diagnostic diagnostic;
+  Code code = Code::none;
   struct Fix {
     std::string title;
     llvm::lsp::TextEdit edit;
@@ -64,7 +65,7 @@ public:
 private:
   void check(const std::string &text, const ReadOpen &readOpen);
   void resolve();
-  void add(llvm::SourceMgr::DiagKind kind, llvm::SMLoc loc,
+  void add(llvm::SourceMgr::DiagKind kind, Code code, llvm::SMLoc loc,
            const std::string &text);
   void addFixes(Problem &problem, llvm::StringRef word, llvm::SMLoc loc,
                 const std::string &text);
@@ -76,6 +77,7 @@ private:
   std::string path;
   struct Message {
     llvm::SourceMgr::DiagKind kind;
+    Code code;
     llvm::SMLoc loc;
     std::string text;
   };

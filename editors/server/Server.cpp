@@ -75,8 +75,7 @@ private:
   void markReaders(StringRef path);
   void checkWaiting();
   void check(Document &document);
-  void publish(const Document &document,
-               std::vector<lsp::Diagnostic> diagnostics);
+  void publish(const Document &document, llvm::ArrayRef<Problem> problems);
   Document *find(const lsp::URIForFile &uri);
   /// What is known of a file as it is now; null, and the reply has been given,
   /// where it is not open.
@@ -112,7 +111,7 @@ private:
   std::map<std::string, Document> documents; // by path
   lsp::JSONTransport transport;
   lsp::MessageHandler handler;
-  lsp::OutgoingNotification<lsp::PublishDiagnosticsParams> notify;
+  lsp::OutgoingNotification<json::Value> notify;
   bool isShutDown = false;
 };
 
@@ -173,10 +172,7 @@ void Server::check(Document &document) {
   if (document.analysis)
     analysis->keepFrom(*document.analysis);
   document.analysis = std::move(analysis);
-  std::vector<lsp::Diagnostic> diagnostics;
-  for (const Problem &problem : document.analysis->problems())
-    diagnostics.push_back(problem.diagnostic);
-  publish(document, std::move(diagnostics));
+  publish(document, document.analysis->problems());
 }
 
 /// Called when nothing waits to be read: whoever types is not held up.
@@ -186,10 +182,18 @@ void Server::checkWaiting() {
 }
 
 void Server::publish(const Document &document,
-                     std::vector<lsp::Diagnostic> diagnostics) {
-  lsp::PublishDiagnosticsParams params(document.uri, document.version);
-  params.diagnostics = std::move(diagnostics);
-  notify(params);
+                     llvm::ArrayRef<Problem> problems) {
+  json::Array diagnostics;
+  for (const Problem &problem : problems) {
+    json::Value shown = toJSON(problem.diagnostic);
+    // LLVM's structure has no code.
+    if (problem.code != Code::none)
+      (*shown.getAsObject())["code"] = idOf(problem.code);
+    diagnostics.push_back(std::move(shown));
+  }
+  notify(json::Object{{"uri", document.uri},
+                      {"version", document.version},
+                      {"diagnostics", std::move(diagnostics)}});
 }
 
 Server::Document *Server::find(const lsp::URIForFile &uri) {
@@ -354,7 +358,7 @@ void Server::onActions(const lsp::CodeActionParams &params,
 }
 
 bool Server::run() {
-  notify = handler.outgoingNotification<lsp::PublishDiagnosticsParams>(
+  notify = handler.outgoingNotification<json::Value>(
       "textDocument/publishDiagnostics");
   handler.method("initialize", this, &Server::onInitialize);
   handler.notification("initialized", this, &Server::onInitialized);

@@ -11,8 +11,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/Unicode.h"
-#include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace fovea;
@@ -76,6 +76,22 @@ static std::string safe(StringRef text, size_t longest) {
   return result;
 }
 
+StringRef fovea::idOf(Code code) {
+  static constexpr StringLiteral ids[] = {
+      "",
+#define CODE(id, name) #id,
+#include "frontends/fov/Codes.def"
+  };
+  return ids[static_cast<size_t>(code)];
+}
+
+Diagnostics::Diagnostics(raw_ostream &out, unsigned limit)
+    : out(out), limit(limit),
+      hasColours(out.has_colors() && !sys::Process::GetEnv("NO_COLOR")) {
+  if (hasColours)
+    out.enable_colors(true);
+}
+
 StringRef Diagnostics::addSource(StringRef name, std::string text) {
   // A byte order mark, which some editors write, is not text.
   StringRef own = text;
@@ -110,15 +126,15 @@ std::string Diagnostics::lineText(SMLoc loc, SMLoc from) const {
   return text + " of " + sys::path::filename(name).str();
 }
 
-void Diagnostics::error(SMLoc loc, const std::string &text,
+void Diagnostics::error(Code code, SMLoc loc, const std::string &text,
                         std::vector<Note> notes) {
-  report(SourceMgr::DK_Error, errors, loc, text, notes);
+  report(SourceMgr::DK_Error, errors, code, loc, text, notes);
 }
 
-void Diagnostics::warning(SMLoc loc, const std::string &text,
+void Diagnostics::warning(Code code, SMLoc loc, const std::string &text,
                           std::vector<Note> notes) {
   if (!isMeant(loc))
-    report(SourceMgr::DK_Warning, warnings, loc, text, notes);
+    report(SourceMgr::DK_Warning, warnings, code, loc, text, notes);
 }
 
 /// Returns whether a comment on the line suppresses the warning.
@@ -139,8 +155,8 @@ bool Diagnostics::isMeant(SMLoc loc) const {
   return false;
 }
 
-void Diagnostics::report(SourceMgr::DiagKind kind, unsigned &count, SMLoc loc,
-                         const std::string &text,
+void Diagnostics::report(SourceMgr::DiagKind kind, unsigned &count, Code code,
+                         SMLoc loc, const std::string &text,
                          const std::vector<Note> &notes) {
   uint64_t key = xxh3_64bits(text);
   if (!seen.insert({loc.getPointer(), key}).second)
@@ -150,17 +166,18 @@ void Diagnostics::report(SourceMgr::DiagKind kind, unsigned &count, SMLoc loc,
   if (kind == SourceMgr::DK_Error && joinsRepeated && hasName && loc.isValid())
     if (unsigned before = repeats[key]++) {
       if (before <= mostRepeats && errors <= limit)
-        print(SourceMgr::DK_Note, loc, "the same holds here");
+        print(SourceMgr::DK_Note, Code::none, loc, "the same holds here");
       return;
     }
   if (++count > limit)
     return;
-  print(kind, loc, text);
+  print(kind, code, loc, text);
   for (const Note &note : notes)
-    print(SourceMgr::DK_Note, note.loc, note.text);
+    print(SourceMgr::DK_Note, Code::none, note.loc, note.text);
   auto origin = origins.find(loc.getPointer());
   if (origin != origins.end())
-    print(SourceMgr::DK_Note, origin->second.loc, origin->second.text);
+    print(SourceMgr::DK_Note, Code::none, origin->second.loc,
+          origin->second.text);
 }
 
 void Diagnostics::finish() {
@@ -174,10 +191,18 @@ void Diagnostics::finish() {
   out.flush();
 }
 
-void Diagnostics::print(SourceMgr::DiagKind kind, SMLoc loc,
+void Diagnostics::paint(raw_ostream::Colors colour, const std::string &text) {
+  if (hasColours)
+    out.changeColor(colour, /*Bold=*/true);
+  out << text;
+  if (hasColours)
+    out.resetColor();
+}
+
+void Diagnostics::print(SourceMgr::DiagKind kind, Code code, SMLoc loc,
                         const std::string &text) {
   if (listener)
-    listener(kind, loc, text);
+    listener(kind, code, loc, text);
   unsigned id = loc.isValid() ? manager.FindBufferContainingLoc(loc) : 0;
   const MemoryBuffer *buffer = id ? manager.getMemoryBuffer(id) : nullptr;
   if (buffer) {
@@ -187,10 +212,16 @@ void Diagnostics::print(SourceMgr::DiagKind kind, SMLoc loc,
     out << safe(buffer->getBufferIdentifier(), longestMessage) << ':'
         << lineIn(id, loc) << ':' << loc.getPointer() - begin + 1 << ": ";
   }
-  out << (kind == SourceMgr::DK_Error     ? "error: "
-          : kind == SourceMgr::DK_Warning ? "warning: "
-                                          : "note: ")
-      << safe(text, longestMessage) << '\n';
+  if (kind == SourceMgr::DK_Error)
+    paint(raw_ostream::RED, "error: ");
+  else if (kind == SourceMgr::DK_Warning)
+    paint(raw_ostream::MAGENTA, "warning: ");
+  else
+    paint(raw_ostream::CYAN, "note: ");
+  out << safe(text, longestMessage);
+  if (code != Code::none)
+    out << " [" << idOf(code) << "]";
+  out << '\n';
   if (buffer)
     printLine(*buffer, loc.getPointer());
 }
@@ -251,7 +282,9 @@ void Diagnostics::printLine(const MemoryBuffer &buffer, const char *at) {
   for (const Cell &cell : ArrayRef(cells).slice(first, last - first))
     out << cell.text;
   out << (cutRight ? "...\n" : "\n");
-  out.indent(indent) << "^\n";
+  out.indent(indent);
+  paint(raw_ostream::GREEN, "^");
+  out << '\n';
 }
 
 std::string fovea::quoted(StringRef text) {

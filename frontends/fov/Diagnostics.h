@@ -1,7 +1,7 @@
 //===- Diagnostics.h - errors with a place, a line and a caret ------------===//
 //
-// Wraps llvm::SourceMgr: `file:line:col: error: text`, the source line (cut
-// around the caret when it is long), a caret, and notes at second places.
+// Wraps llvm::SourceMgr: `file:line:col: error: text [code]`, the source line
+// (cut around the caret when it is long), a caret, and notes at second places.
 // Messages are lower case, without a period, and quote code in single quotes.
 //
 //===----------------------------------------------------------------------===//
@@ -14,6 +14,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/SMLoc.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <functional>
 #include <optional>
@@ -22,20 +23,30 @@
 
 namespace fovea {
 
+/// The kind of an error or a warning: `Code::undefinedName`.
+enum class Code {
+  none, // notes, and errors of other libraries
+#define CODE(id, name) name,
+#include "frontends/fov/Codes.def"
+};
+
+/// `E0301`; empty for Code::none.
+llvm::StringRef idOf(Code code);
+
 class Diagnostics {
 public:
   /// Diagnostics go to `out`; at most `limit` errors are printed in full, and
-  /// the rest are counted.
-  explicit Diagnostics(llvm::raw_ostream &out, unsigned limit = 20)
-      : out(out), limit(limit) {}
+  /// the rest are counted. A terminal shows them in colour unless the user sets
+  /// NO_COLOR.
+  explicit Diagnostics(llvm::raw_ostream &out, unsigned limit = 20);
 
   llvm::SourceMgr &sources() { return manager; }
 
   /// Receives each error, warning and note in print order: notes follow their
-  /// error.
+  /// error, and have no code.
   using Listener =
-      std::function<void(llvm::SourceMgr::DiagKind kind, llvm::SMLoc loc,
-                         const std::string &text)>;
+      std::function<void(llvm::SourceMgr::DiagKind kind, Code code,
+                         llvm::SMLoc loc, const std::string &text)>;
   void listen(Listener function) { listener = std::move(function); }
 
   /// Adds a buffer, so that locations into it can be reported. Messages show
@@ -51,11 +62,11 @@ public:
   };
   /// An invalid SMLoc prints the message without a place. Two errors at the
   /// same place with the same text are one.
-  void error(llvm::SMLoc loc, const std::string &text,
+  void error(Code code, llvm::SMLoc loc, const std::string &text,
              std::vector<Note> notes = {});
   /// Not printed if the line ends with a comment that begins with
   /// `as meant`.
-  void warning(llvm::SMLoc loc, const std::string &text,
+  void warning(Code code, llvm::SMLoc loc, const std::string &text,
                std::vector<Note> notes = {});
 
   /// From now on, an error with the same message and names as an earlier one is
@@ -88,18 +99,22 @@ public:
   std::string lineText(llvm::SMLoc loc, llvm::SMLoc from) const;
 
 private:
-  void print(llvm::SourceMgr::DiagKind kind, llvm::SMLoc loc,
+  void print(llvm::SourceMgr::DiagKind kind, Code code, llvm::SMLoc loc,
              const std::string &text);
   unsigned lineIn(unsigned buffer, llvm::SMLoc loc) const;
   bool isMeant(llvm::SMLoc loc) const;
-  void report(llvm::SourceMgr::DiagKind kind, unsigned &count, llvm::SMLoc loc,
-              const std::string &text, const std::vector<Note> &notes);
+  void report(llvm::SourceMgr::DiagKind kind, unsigned &count, Code code,
+              llvm::SMLoc loc, const std::string &text,
+              const std::vector<Note> &notes);
+  /// Writes `text` in a colour if the output is a terminal.
+  void paint(llvm::raw_ostream::Colors colour, const std::string &text);
   /// Prints the line around a place, with a caret under it.
   void printLine(const llvm::MemoryBuffer &buffer, const char *at);
 
   llvm::SourceMgr manager;
   llvm::raw_ostream &out;
   unsigned limit;
+  bool hasColours;
   unsigned errors = 0;
   unsigned warnings = 0;
   llvm::DenseSet<std::pair<const char *, uint64_t>> seen;

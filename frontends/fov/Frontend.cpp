@@ -88,7 +88,7 @@ static mlir::DictionaryAttr optionsOf(const Program &program,
               value.range.Start.getPointer(),
               value.range.End.getPointer() - value.range.Start.getPointer()));
         if (std::string mistake = valueMistake(key, slot); !mistake.empty())
-          diagnostics.error(value.loc, mistake);
+          diagnostics.error(Code::optionValue, value.loc, mistake);
       }
     }
   };
@@ -100,7 +100,8 @@ static mlir::DictionaryAttr optionsOf(const Program &program,
     std::string mistake =
         optionMistake(block, name, llvm::StringRef(text).split('(').first);
     if (!mistake.empty()) {
-      diagnostics.error({}, "--set " + key + "=" + text + ": " + mistake);
+      diagnostics.error(Code::override, {},
+                        "--set " + key + "=" + text + ": " + mistake);
       continue;
     }
     int64_t whole;
@@ -113,7 +114,8 @@ static mlir::DictionaryAttr optionsOf(const Program &program,
       values[name.str()] = builder.getStringAttr(text);
     mistake = valueMistake(name, values[name.str()]);
     if (!mistake.empty())
-      diagnostics.error({}, "--set " + key + "=" + text + ": " + mistake);
+      diagnostics.error(Code::override, {},
+                        "--set " + key + "=" + text + ": " + mistake);
   }
   llvm::SmallVector<mlir::NamedAttribute> attributes;
   for (auto &[name, value] : values)
@@ -137,8 +139,9 @@ static void checkMetrics(const Program &program, Diagnostics &diagnostics) {
     if (callee->kind != ExprKind::Name ||
         llvm::is_contained(metrics(), callee->name))
       continue;
-    diagnostics.error(callee->loc, "unknown metric '" + callee->name.str() +
-                                       "'" + metricHelp(callee->name));
+    diagnostics.error(Code::unknownMetric, callee->loc,
+                      "unknown metric '" + callee->name.str() + "'" +
+                          metricHelp(callee->name));
   }
 }
 
@@ -165,10 +168,11 @@ static void checkMetricArguments(const Program &program,
             return name.consume_front(wanted) &&
                    (name.empty() || !llvm::isAlnum(name.front()));
           }))
-        diagnostics.error(item.value->loc, "'" + wanted.str() +
-                                               "' is not in the model, so no "
-                                               "metric can compare it" +
-                                               suggestion(wanted, names));
+        diagnostics.error(Code::unknownMetric, item.value->loc,
+                          "'" + wanted.str() +
+                              "' is not in the model, so no "
+                              "metric can compare it" +
+                              suggestion(wanted, names));
     }
   }
 }
@@ -328,9 +332,10 @@ static void dropUnused(Elaborated &model, llvm::SMLoc own, bool hasReplaced,
     if (hasReplaced && isIncluded)
       continue;
     std::string family = familyOf(*param);
-    diagnostics.warning(
-        param->loc, "parameter '" + (families[family] ? param->root : family) +
-                        "' is never used");
+    diagnostics.warning(Code::unusedName, param->loc,
+                        "parameter '" +
+                            (families[family] ? param->root : family) +
+                            "' is never used");
   }
   auto isOpen = [](const Array *param) {
     return llvm::any_of(param->declared, [](const Extent &size) {
@@ -434,11 +439,12 @@ static void checkGenerated(const Elaborated &model, Diagnostics &diagnostics) {
         sets += (sets.empty() ? "set " : ", set ") + size.text() + " = ...";
       }
     if (!open.empty())
-      diagnostics.error(data->loc, "generated data '" + data->name +
-                                       "' has extents " + open +
-                                       " that nothing determines; add: decode "
-                                       "{ " +
-                                       sets + " }");
+      diagnostics.error(Code::openExtent, data->loc,
+                        "generated data '" + data->name + "' has extents " +
+                            open +
+                            " that nothing determines; add: decode "
+                            "{ " +
+                            sets + " }");
   }
 }
 
@@ -538,7 +544,8 @@ std::unique_ptr<Model> fovea::compileSpec(llvm::StringRef path,
   std::string why;
   std::optional<std::string> text = readSource(path.str(), why);
   if (!text) {
-    diagnostics.error({}, "cannot read '" + path.str() + "': " + why);
+    diagnostics.error(Code::unreadableFile, {},
+                      "cannot read '" + path.str() + "': " + why);
     return nullptr;
   }
   FrontendOptions beside = options;

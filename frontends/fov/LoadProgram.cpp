@@ -32,9 +32,9 @@ public:
     std::unique_ptr<Program> program = load(text);
     for (const auto &[name, section] : sections)
       if (!section.isUsed)
-        diagnostics.error(section.loc, "nothing uses the model '" + name +
-                                           "'; help: remove it, or add 'use " +
-                                           name + "'");
+        diagnostics.error(Code::unusedModel, section.loc,
+                          "nothing uses the model '" + name +
+                              "'; help: remove it, or add 'use " + name + "'");
     return program;
   }
 
@@ -78,7 +78,7 @@ private:
       auto [known, isNew] = sections.try_emplace(file->model.str(),
                                                  Section{text, file->modelLoc});
       if (!isNew)
-        diagnostics.error(file->modelLoc,
+        diagnostics.error(Code::declaredTwice, file->modelLoc,
                           "'" + file->model.str() + "' is declared twice",
                           {{known->second.loc, "it is first declared here"}});
     }
@@ -87,12 +87,14 @@ private:
   std::optional<llvm::StringRef> read(llvm::StringRef model, llvm::SMLoc loc) {
     if (llvm::is_contained(open, model)) {
       if (selfUsers.insert(model).second)
-        diagnostics.error(loc, "'" + model.str() + "' uses itself");
+        diagnostics.error(Code::usesItself, loc,
+                          "'" + model.str() + "' uses itself");
       return std::nullopt;
     }
     if (numFiles == maxFiles) {
-      diagnostics.error(loc, "this model uses more than " +
-                                 std::to_string(maxFiles) + " files");
+      diagnostics.error(Code::tooLarge, loc,
+                        "this model uses more than " +
+                            std::to_string(maxFiles) + " files");
       return std::nullopt;
     }
     if (auto section = sections.find(model.str()); section != sections.end()) {
@@ -119,9 +121,10 @@ private:
       why.clear(); // that it is not there needs no more words
     }
     if (directory.empty() || !text) {
-      diagnostics.error(loc, "cannot read '" + std::string(path) +
-                                 "' of 'use " + model.str() + "'" +
-                                 (why.empty() ? "" : ": " + why));
+      diagnostics.error(Code::unreadableFile, loc,
+                        "cannot read '" + std::string(path) + "' of 'use " +
+                            model.str() + "'" +
+                            (why.empty() ? "" : ": " + why));
       return std::nullopt;
     }
     return diagnostics.addSource(llvm::sys::path::remove_leading_dotslash(path),

@@ -121,7 +121,7 @@ static llvm::ArrayRef<Word> words() {
         "use-cuda", "cpu-only", "no-cuda"}},
       {"--spec",
        "pass the spec as the first argument, without an option",
-       {"model", "config", "arch", "spec", "c", "m"}},
+       {"model", "arch", "spec", "c", "m"}},
       {"--set",
        "set the learning rate in the spec, or with --set train.rate=0.001",
        {"lr", "learning-rate", "learn-rate", "eta", "l"}},

@@ -157,13 +157,65 @@ static llvm::json::Object describeModel(Model &model) {
                       {"objective", hasObjective(model)}};
 }
 
-/// Adds the results of `check`.
-static void printJson(const Model &model, llvm::json::Object description,
-                      llvm::raw_ostream &out) {
-  bool hasChosen = llvm::any_of(
-      model.data, [](const DataInfo &data) { return data.isChosen; });
-  description["generates"] = hasChosen && model.undecoded.empty();
-  description["undecoded"] = model.undecoded;
+namespace {
+
+/// The errors and warnings of a check, as JSON.
+class DiagnosticsList {
+public:
+  void listenTo(Diagnostics &diagnostics) {
+    diagnostics.listen([&](llvm::SourceMgr::DiagKind kind, Code code,
+                           llvm::SMLoc loc, const std::string &text) {
+      llvm::json::Object entry = placeOf(diagnostics.sources(), loc);
+      entry["message"] = text;
+      if (kind == llvm::SourceMgr::DK_Note) {
+        notes().push_back(std::move(entry));
+        return;
+      }
+      entry["severity"] =
+          kind == llvm::SourceMgr::DK_Error ? "error" : "warning";
+      if (code != Code::none)
+        entry["code"] = idOf(code);
+      entry["notes"] = llvm::json::Array();
+      entries.push_back(std::move(entry));
+    });
+  }
+
+  llvm::json::Array take() { return std::move(entries); }
+
+private:
+  static llvm::json::Object placeOf(llvm::SourceMgr &sources, llvm::SMLoc loc) {
+    unsigned id = loc.isValid() ? sources.FindBufferContainingLoc(loc) : 0;
+    if (!id)
+      return {};
+    auto [line, column] = sources.getLineAndColumn(loc, id);
+    return llvm::json::Object{
+        {"file", sources.getMemoryBuffer(id)->getBufferIdentifier()},
+        {"line", line},
+        {"column", column}};
+  }
+
+  llvm::json::Array &notes() {
+    return *entries.back().getAsObject()->getArray("notes");
+  }
+
+  llvm::json::Array entries;
+};
+
+} // namespace
+
+/// Adds the results of `check`. `model` is null if it has errors.
+static void printJson(const Model *model, llvm::json::Object description,
+                      llvm::json::Array diagnostics, llvm::raw_ostream &out) {
+  if (!model)
+    description.clear();
+  else if (!description.empty()) {
+    description["generates"] =
+        model->undecoded.empty() &&
+        llvm::any_of(model->data,
+                     [](const DataInfo &data) { return data.isChosen; });
+    description["undecoded"] = model->undecoded;
+  }
+  description["diagnostics"] = std::move(diagnostics);
   out << llvm::formatv("{0:2}", llvm::json::Value(std::move(description)))
       << '\n';
 }
@@ -198,18 +250,21 @@ int fovea::cli::runCheck(const Arguments &arguments) {
   if (arguments.syntaxOnly)
     return checkSyntax(arguments.spec());
   Session session(arguments);
+  DiagnosticsList found;
+  if (arguments.asJson)
+    found.listenTo(session.diagnostics());
   std::unique_ptr<Model> model = session.open();
-  if (!model)
-    return session.finish();
-  std::optional<llvm::json::Object> description;
-  if (arguments.asJson && model->module)
+  llvm::json::Object description;
+  if (arguments.asJson && model && model->module)
     description = describeModel(*model);
-  if ((model->module && !checkTrainBlock(session, arguments, *model)) ||
-      !session.check(*model))
-    return session.finish();
-  if (description)
-    printJson(*model, std::move(*description), llvm::outs());
-  else
+  bool isGood =
+      model &&
+      (!model->module || checkTrainBlock(session, arguments, *model)) &&
+      session.check(*model);
+  if (arguments.asJson)
+    printJson(isGood ? model.get() : nullptr, std::move(description),
+              found.take(), llvm::outs());
+  else if (isGood)
     printModel(*model, llvm::outs());
   return session.finish();
 }

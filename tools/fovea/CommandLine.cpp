@@ -10,6 +10,7 @@
 #include "runtime/model/Model.h"
 #include "runtime/model/SearchFlagsCli.h"
 #include "tools/fovea/Advice.h"
+#include "tools/fovea/ConfigFile.h"
 #include "tools/fovea/Manual.h"
 #include "tools/fovea/Options.h"
 #include "tools/fovea/Version.h"
@@ -118,6 +119,11 @@ struct HelpFormatter : CLI::Formatter {
 
   std::string make_option_opts(const CLI::Option *option) const override {
     std::string text = Formatter::make_option_opts(option);
+    // Everyone reads a default or an exclusion in the description.
+    text =
+        text.substr(0, std::min(text.find(" excludes:"), text.find(" needs:")));
+    if (text.starts_with(" TEXT"))
+      text = text.substr(5);
     size_t open = text.find(":{");
     return open == std::string::npos ? text : " " + text.substr(open + 1);
   }
@@ -180,8 +186,16 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
   };
   if (argc > 1 && argv[1][0] != '-' && !findCommand(app, argv[1]))
     return end(explainCommand(app, argv[1]));
+  std::vector<std::string> words(argv, argv + argc);
+  if (!expandConfig(words))
+    return end(badUsage);
+  arguments.commandLine = llvm::join(words, " ");
+  arguments.version = versionNumber() + ", commit " + versionCommit();
+  std::vector<const char *> texts;
+  for (const std::string &word : words)
+    texts.push_back(word.c_str());
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(texts.size()), texts.data());
   } catch (const CLI::CallForHelp &) {
     std::fputs(app.help().c_str(), stdout);
     return end(done);

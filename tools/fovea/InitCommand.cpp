@@ -23,9 +23,10 @@ int fovea::cli::runInit(const Arguments &arguments) {
       return session.finish();
   }
   for (const std::string &vocabulary : model->assumedVocabularies)
-    session.diagnostics().warning({}, "nothing gives '" + vocabulary +
-                                          ".vocab' a size; add '--set " +
-                                          vocabulary + ".vocab=N'");
+    session.diagnostics().warning(Code::none, {},
+                                  "nothing gives '" + vocabulary +
+                                      ".vocab' a size; add '--set " +
+                                      vocabulary + ".vocab=N'");
   runtime::TensorFile file;
   if (!drawWeights(session, arguments, *model, arguments.seed.value_or(0),
                    file))

@@ -8,8 +8,18 @@
 #include "driver/Arguments.h"
 #include "editors/server/Server.h"
 
+#include "llvm/Support/raw_ostream.h"
+
 #include <unistd.h>
 
 int fovea::cli::runLsp(const Arguments &) {
-  return editors::serve(STDIN_FILENO, llvm::outs()) ? done : badInput;
+  if (isatty(STDIN_FILENO))
+    llvm::errs() << "note: waiting for an editor on standard input; "
+                    "docs/EDITORS.md shows how to set one up\n";
+  if (editors::serve(STDIN_FILENO, llvm::outs()))
+    return done;
+  llvm::errs() << "error: the input ended before the editor asked the server "
+                  "to shut down; help: let an editor start 'fovea lsp' "
+                  "(docs/EDITORS.md)\n";
+  return badInput;
 }

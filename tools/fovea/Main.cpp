@@ -73,11 +73,12 @@ static int flushOutput(int code) {
 static int runCommand(const Arguments &arguments) {
   using Command = int (*)(const Arguments &);
   static constexpr std::pair<llvm::StringLiteral, Command> commands[] = {
-      {"check", runCheck}, {"params", runParams},   {"init", runInit},
-      {"run", runRun},     {"decode", runDecode},   {"score", runScore},
-      {"bench", runBench}, {"compile", runCompile}, {"fmt", runFmt},
-      {"lsp", runLsp},     {"train", runTrain},     {"eval", runEval},
-      {"plot", runPlot},   {"serve", runServe},     {"doctor", runDoctor}};
+      {"check", runCheck},     {"params", runParams},   {"init", runInit},
+      {"run", runRun},         {"decode", runDecode},   {"score", runScore},
+      {"bench", runBench},     {"compile", runCompile}, {"fmt", runFmt},
+      {"lsp", runLsp},         {"train", runTrain},     {"eval", runEval},
+      {"plot", runPlot},       {"serve", runServe},     {"doctor", runDoctor},
+      {"explain", runExplain}, {"new", runNew},         {"info", runInfo}};
   for (auto [name, command] : commands)
     if (arguments.command == name)
       return command(arguments);

@@ -7,6 +7,7 @@
 #include "tools/fovea/Options.h"
 #include "driver/show/Pictures.h"
 #include "metrics/Metric.h"
+#include "tools/fovea/HelpGroups.h"
 #include "tools/fovea/SharedOptions.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -80,6 +81,7 @@ public:
   using SharedOptions::SharedOptions;
 
   void add() {
+    addNew();
     addCheck();
     addParams();
     addInit();
@@ -88,10 +90,12 @@ public:
     addDecode();
     addScore();
     addEval();
+    addInfo();
     addPlot();
     addServe();
     addCompile();
     addBench();
+    addExplain();
     addFmt();
     addLsp();
     addJson(addCommand("doctor",
@@ -99,6 +103,7 @@ public:
             "print the report as JSON");
     addCompletion();
     addHelp();
+    groupHelp(app);
   }
 
 private:
@@ -107,7 +112,8 @@ private:
         "check", "check a spec and list its parameters and data");
     command->add_flag("--syntax-only", arguments.syntaxOnly,
                       "only parse; do not check names, shapes and ranges");
-    addJson(command, "print parameters, data and equations as JSON");
+    addJson(command,
+            "print parameters, data, equations and diagnostics as JSON");
     addExamples(
         command,
         {"fovea check models/rnnsearch.fov",
@@ -193,6 +199,8 @@ private:
                    "allow --resume with other settings, such as the learning "
                    "rate; a note lists the differences")
         ->needs("--resume");
+    command->add_flag("--dry-run", arguments.dryRun,
+                      "report memory and time per update, and change nothing");
     addWeights(command);
     command->get_option("--weights")
         ->description("start from these weights instead of random ones");
@@ -564,6 +572,42 @@ private:
         ->excludes(inPlace);
     addExamples(command,
                 {"fovea fmt -i model.fov", "fovea fmt --check models/*.fov"});
+  }
+
+  void addNew() {
+    CLI::App *command = addCommand(
+        "new", "write a folder with a spec, sample data and commands");
+    command->add_option("KIND", arguments.kind, "what the model does")
+        ->required()
+        ->check(CLI::IsMember(
+            {"translate", "classify", "caption", "speech", "lm"}));
+    command->add_option("DIR", arguments.folder, "the folder to write")
+        ->required();
+    addExamples(command,
+                {"fovea new translate numbers", "fovea new caption shapes"});
+  }
+
+  void addInfo() {
+    CLI::App *command = addCommand(
+        "info", "describe a trained model: sizes, data, settings, figures");
+    command
+        ->add_option_function<std::string>(
+            "DIR",
+            [&arguments = arguments](const std::string &folder) {
+              arguments.specs = {folder};
+            },
+            "a training folder or its model.safetensors")
+        ->required();
+    addExamples(command,
+                {"fovea info run", "fovea info run/model.safetensors"});
+  }
+
+  void addExplain() {
+    CLI::App *command =
+        addCommand("explain", "explain the code of an error or a warning");
+    command->add_option("CODE", arguments.code,
+                        "such as E0301; without it, all codes are listed");
+    addExamples(command, {"fovea explain E0301", "fovea explain"});
   }
 
   void addLsp() {

@@ -175,7 +175,8 @@ bool PlotCommand::readLog(const std::string &given) {
         if (object.is_discarded() && isHalf)
           return true;
         if (!object.is_object()) {
-          session.diagnostics().error(llvm::SMLoc::getFromPointer(line.data()),
+          session.diagnostics().error(Code::dataValue,
+                                      llvm::SMLoc::getFromPointer(line.data()),
                                       "this is not a line of a training log");
           return false;
         }

@@ -75,6 +75,11 @@ protected:
         "override a dim, const, vocabulary size (src.vocab=97) or block entry "
         "(train.smooth=0)");
     set->type_name("K=V")->allow_extra_args(false);
+    command
+        ->add_option("--config", arguments.configFile,
+                     "read options from this file, one 'OPTION = VALUE' per "
+                     "line; 'spec = FILE' names the model")
+        ->type_name("FILE");
     return command;
   }
 

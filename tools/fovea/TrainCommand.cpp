@@ -9,6 +9,7 @@
 #include "driver/machines/Agreement.h"
 #include "driver/model/Programs.h"
 #include "driver/show/Metrics.h"
+#include "driver/train/DryRun.h"
 #include "driver/train/Given.h"
 #include "driver/train/Identity.h"
 #include "driver/train/Interrupts.h"
@@ -63,6 +64,7 @@ private:
   bool isNotOdd(const std::string &odd);
   bool goOn(bool good);
   void summarise(const TrainEnd &end);
+  int finishDryRun();
   int finish(const TrainEnd &end);
   bool check(const Status &status) {
     if (status.isOfMachine())
@@ -352,7 +354,8 @@ bool TrainCommand::readOptions() {
     return false;
   }
   for (const std::string &note : options.notes)
-    session.diagnostics().warning({}, arguments.spec() + ": " + note);
+    session.diagnostics().warning(Code::none, {},
+                                  arguments.spec() + ": " + note);
   if (!checkNames(session, arguments, *model, options))
     return false;
   if (!readFrozen(session, arguments, *model, options.frozen))
@@ -509,7 +512,7 @@ bool TrainCommand::beginOrResume() {
       identityOf(training, readTrainBlock(*model), std::move(equations));
   if (!isResumed) {
     position.identity = now;
-    return !team.isFirst() || check(folder.openLog(0));
+    return !team.isFirst() || arguments.dryRun || check(folder.openLog(0));
   }
   // Report all differences at once.
   if (arguments.seed && *arguments.seed != position.seed)
@@ -527,7 +530,8 @@ bool TrainCommand::beginOrResume() {
     differences.reportEquations(now);
   position.identity = now;
   return !session.diagnostics().failed() &&
-         (!team.isFirst() || check(folder.openLog(position.logLines)));
+         (!team.isFirst() || arguments.dryRun ||
+          check(folder.openLog(position.logLines)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -571,6 +575,16 @@ void TrainCommand::summarise(const TrainEnd &end) {
   if (arguments.shardsOptimiser)
     progress.note(fmt::format("this one stores {:.3g} MB of optimiser state",
                               double(learner->stateBytes()) / 1e6));
+}
+
+/// Reports memory and time instead of training.
+int TrainCommand::finishDryRun() {
+  std::string report;
+  bool good = check(dryRun(training, *learner, position.seed, report));
+  if (team.isFirst())
+    llvm::outs() << report;
+  session.finish();
+  return agree(good ? done : failureCode);
 }
 
 int TrainCommand::finish(const TrainEnd &end) {
@@ -617,6 +631,8 @@ int TrainCommand::run() {
     session.finish();
     return failureCode;
   }
+  if (arguments.dryRun)
+    return finishDryRun();
   int64_t values = 0;
   for (const ParameterInfo &parameter : model->parameters)
     values += llvm::product_of(parameter.shape, int64_t(1));

@@ -140,7 +140,7 @@ void Prover::checkRead(Term *term, const Conditions &path) {
   SmallVector<Miss, 1> misses = missesOf(term, path);
   std::optional<Corner> corner = cornerOf(term, path);
   if (corner)
-    diagnostics.error(term->loc,
+    diagnostics.error(Code::missingBoundary, term->loc,
                       termText(*term) + " reads " + corner->missing +
                           ", which no equation gives; add " + corner->missing +
                           " = ... of shape " +
@@ -317,7 +317,7 @@ void Prover::report(Term *term, const Miss &miss) {
   if (miss.side != Miss::OtherRow)
     return reportSide(term, miss);
   Term *arg = term->args[miss.axis + (term->kind == TermKind::Read ? 0 : 1)];
-  diagnostics.error(arg->loc,
+  diagnostics.error(Code::outOfRange, arg->loc,
                     termText(*arg) + " runs over another row of " +
                         miss.size.text() + " than " + termText(*term) +
                         " reads, which may be shorter" + readsZero(*term));
@@ -352,7 +352,7 @@ void Prover::reportSide(Term *term, const Miss &miss) {
   if (var && below) {
     std::string missing = placed(std::to_string(var->lower + shift));
     diagnostics.error(
-        term->loc,
+        Code::missingBoundary, term->loc,
         text + " reads " + missing + ", which no equation gives; add " +
             missing + " = ... of shape " + valueShape,
         isRead
@@ -378,14 +378,14 @@ void Prover::reportSide(Term *term, const Miss &miss) {
                 return place.var == var;
               })) {
             diagnostics.error(
-                piece.loc,
+                Code::notGenerated, piece.loc,
                 "decoding: '" + array->text + "' (line " +
                     std::to_string(diagnostics.lineOf(piece.loc)) + ") reads " +
                     text + ", which is not generated yet at step " + var->name);
             break;
           }
     diagnostics.error(
-        term->loc,
+        Code::outOfRange, term->loc,
         text + " reads " + missing + " for " + var->name + " = " +
             spaceless(last) + ", outside 0 .. " +
             spaceless((size + Extent(-1)).text()) + readsZero(*term) +
@@ -419,7 +419,7 @@ void Prover::reportSide(Term *term, const Miss &miss) {
     bool mayGive = isRead && term->array->source == Array::Equation &&
                    axis < term->array->numPlaces;
     diagnostics.error(
-        arg->loc,
+        Code::outOfRange, arg->loc,
         text + " reads place " + place + ", outside 0 .. " + last + "; help: " +
             (mayGive ? "give " + placed(place) + " = ..., or read " : "read ") +
             readAt("0") + ", the first place, or " + readAt(last) +
@@ -435,9 +435,10 @@ void Prover::reportSide(Term *term, const Miss &miss) {
   std::string where = conditions.empty() ? "" : " where ";
   where += llvm::join(conditions, " and ");
   diagnostics.error(
-      arg->loc, "nothing proves that " + termText(*arg) +
-                    (below ? " is at least 0" : " is below " + size.text()) +
-                    where + readsZero(*term));
+      Code::outOfRange, arg->loc,
+      "nothing proves that " + termText(*arg) +
+          (below ? " is at least 0" : " is below " + size.text()) + where +
+          readsZero(*term));
 }
 
 bool fovea::fov::proveBounds(Elaborated &model, Diagnostics &diagnostics) {

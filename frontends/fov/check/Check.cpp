@@ -11,9 +11,10 @@
 using namespace fovea;
 using namespace fovea::fov;
 
-void Checker::error(SMLoc loc, const std::string &text, Notes notes) {
+void Checker::error(Code code, SMLoc loc, const std::string &text,
+                    Notes notes) {
   if (reported.insert(loc.getPointer()).second)
-    diagnostics.error(loc, text, std::move(notes));
+    diagnostics.error(code, loc, text, std::move(notes));
 }
 
 bool Checker::run() {
@@ -42,7 +43,7 @@ bool Checker::run() {
   marks();
   for (auto &[term, loc] : model.penalties)
     if (term->shape && !term->shape->empty())
-      error(loc,
+      error(Code::numberExpected, loc,
             "a penalty is a number, but this is " + shapeText(*term->shape));
   if (diagnostics.numErrors() == before)
     unknowns();
@@ -104,7 +105,7 @@ bool Checker::memberShapes(Array &array, const Piece &piece) {
                    ? std::to_string(index.var->lower)
                    : (at.constant - Extent(1)).text());
   }
-  error(general->loc,
+  error(Code::equationShape, general->loc,
         "'" + calleeText(*general->value) + "' gives " + number(many[0]) +
             " values for " + first + " and " + array.text + shown + "] has " +
             number(one[0]) +
@@ -122,7 +123,7 @@ void Checker::checkPiece(Array &array, const Piece &piece) {
     if (memberShapes(array, piece))
       return;
     bool literal = piece.value->kind == TermKind::Number;
-    return error(piece.loc,
+    return error(Code::equationShape, piece.loc,
                  "'" + array.text + "' is " + shapeText(wanted) +
                      (literal ? " but a number is given here; write zeros(...)"
                       : shape.empty()
@@ -134,7 +135,7 @@ void Checker::checkPiece(Array &array, const Piece &piece) {
   bool literal = piece.value->kind == TermKind::Number ||
                  piece.value->kind == TermKind::Fill;
   if (array.kind == Kind::Token && kind != Kind::Token)
-    return error(piece.loc,
+    return error(Code::tokenAsNumber, piece.loc,
                  "'" + array.text +
                      "' is a sequence of tokens, but a number "
                      "is given here",
@@ -146,7 +147,7 @@ void Checker::checkPiece(Array &array, const Piece &piece) {
              (array.kind != Kind::Bit || piece.value->number == 0 ||
               piece.value->number == 1);
   if (kind > *array.kind && !literal)
-    error(piece.loc,
+    error(Code::equationKind, piece.loc,
           "'" + array.text + "' is " + typeName(array).str() + ", but " +
               termText(*piece.value) + " is " + kindName(kind).str(),
           {{array.loc, "it is declared here"}});
@@ -159,11 +160,11 @@ void Checker::shiftedPieces(const Array &array) {
   for (const Piece &piece : array.pieces)
     for (unsigned k = 0; &piece != general && k < piece.places.size(); ++k)
       if (piece.places[k].var && piece.places[k].shift != array.shift(k))
-        return error(piece.loc,
+        return error(Code::boundaryPlace, piece.loc,
                      "'" + array.text + "' is given here for a part of '" +
                          piece.places[k].var->name +
                          "'; write the index as the other equations do",
-                     {{array.loc, "another equation stands here"}});
+                     {{array.loc, "another equation is here"}});
   for (unsigned k = 0; general && k < general->places.size(); ++k) {
     if (array.shift(k) == 0)
       continue;
@@ -173,10 +174,10 @@ void Checker::shiftedPieces(const Array &array) {
         given.insert(value.value_or(-1));
     for (int64_t place = 0; place < array.shift(k); ++place)
       if (!given.count(place))
-        return error(general->loc, "'" + array.text + "' starts at " +
-                                       std::to_string(array.shift(k)) +
-                                       " here; give its place " +
-                                       std::to_string(place) + " as well");
+        return error(
+            Code::boundaryPlace, general->loc,
+            "'" + array.text + "' starts at " + std::to_string(array.shift(k)) +
+                " here; give its place " + std::to_string(place) + " as well");
   }
 }
 
@@ -191,7 +192,7 @@ void Checker::pieces(Array &array) {
     if (array.source == Array::Data)
       for (auto [place, size] : llvm::zip(piece.places, array.extents))
         if (!place.var && !isOutside(place.constant, size))
-          error(place.loc,
+          error(Code::dataGiven, place.loc,
                 "'" + array.text +
                     "' is data, so an equation gives only "
                     "places outside 0 .. " +
@@ -204,9 +205,10 @@ void Checker::pieces(Array &array) {
                      return place.var == var;
                    });
       if (!bound)
-        error(piece.loc, "index '" + var->name +
-                             "' of the right side stands nowhere on the "
-                             "left: reduce it, or write it on the left");
+        error(Code::unboundIndex, piece.loc,
+              "index '" + var->name +
+                  "' of the right side is not on the "
+                  "left: reduce it, or write it on the left");
     }
   }
 }
@@ -227,7 +229,7 @@ void Checker::checkMixture(const Choice &choice) {
                                 target.valueShape->front().value() == 2
                           : target.valueShape->empty());
   if (!isDrawn)
-    return error(choice.loc,
+    return error(Code::distributionValue, choice.loc,
                  "a mixture of '" +
                      std::string(ofPairs ? "bivariate' draws pairs"
                                          : "normal' draws numbers") +
@@ -245,11 +247,11 @@ void Checker::checkMixture(const Choice &choice) {
                 (axes == 1 || term->shape->back().value() == 2) &&
                 (!count || *count == term->shape->front());
     if (!fits)
-      return error(term->loc, "'" + name + "' of a mixture has " +
-                                  (axes == 1 ? "one value" : "two values") +
-                                  " for each component, but " +
-                                  termText(*term) + " is " +
-                                  shapeText(*term->shape));
+      return error(Code::distributionShape, term->loc,
+                   "'" + name + "' of a mixture has " +
+                       (axes == 1 ? "one value" : "two values") +
+                       " for each component, but " + termText(*term) + " is " +
+                       shapeText(*term->shape));
     count = term->shape->front();
   }
 }
@@ -264,9 +266,10 @@ void Checker::checkTreatment(const Choice &choice) {
     for (auto &[name, term] : choice.treatment->schedules)
       if (!bad.count(term) && isNumbers(*term) && term->shape &&
           (!term->shape->empty() || !term->free.empty()))
-        error(term->loc, "'" + name + "' of '" + choice.treatment->kind +
-                             "' is one number, but " + termText(*term) +
-                             " is " + shapeText(*term->shape));
+        error(Code::numberExpected, term->loc,
+              "'" + name + "' of '" + choice.treatment->kind +
+                  "' is one number, but " + termText(*term) + " is " +
+                  shapeText(*term->shape));
   for (auto &[name, term] : given) {
     if (!term || bad.count(term) || !isNumbers(*term) || !term->shape ||
         term->shape->empty())
@@ -278,7 +281,7 @@ void Checker::checkTreatment(const Choice &choice) {
     bool isBoundary =
         llvm::any_of(choice.places, [](const PiecePlace &p) { return !p.var; });
     if (isBoundary && StringRef(name) == "reward") {
-      error(term->loc,
+      error(Code::numberExpected, term->loc,
             "'reward' has one for each place of '" + choice.target->text +
                 "', but " + termText(*term) +
                 " has none for the choice ahead of them; take a "
@@ -287,10 +290,11 @@ void Checker::checkTreatment(const Choice &choice) {
       continue;
     }
     if (!sameShape(*term->shape, places))
-      error(term->loc, std::string("'") + name +
-                           "' is one number, or one for each place of '" +
-                           choice.target->text + "', but " + termText(*term) +
-                           " is " + shapeText(*term->shape));
+      error(Code::numberExpected, term->loc,
+            std::string("'") + name +
+                "' is one number, or one for each place of '" +
+                choice.target->text + "', but " + termText(*term) + " is " +
+                shapeText(*term->shape));
   }
 }
 
@@ -298,7 +302,7 @@ void Checker::checkChoice(const Choice &choice) {
   const Array &target = *choice.target;
   StringRef distribution = choice.distribution;
   auto draws = [&](const char *what) {
-    error(choice.loc,
+    error(Code::distributionValue, choice.loc,
           "'" + distribution.str() + "' draws " + what + ", but '" +
               target.text + "' is declared as " + typeName(target).str(),
           {{target.loc, "it is declared here"}});
@@ -319,9 +323,9 @@ void Checker::checkChoice(const Choice &choice) {
     const Shape &shape = *term->shape;
     if (distribution == "categorical") {
       if (shape.size() != 1) {
-        error(term->loc, "'categorical' takes a vector, but " +
-                             termText(*term) + " is " +
-                             (shape.empty() ? "a number" : shapeText(shape)));
+        error(Code::distributionShape, term->loc,
+              "'categorical' takes a vector, but " + termText(*term) + " is " +
+                  (shape.empty() ? "a number" : shapeText(shape)));
         continue;
       }
       std::optional<Extent> wanted;
@@ -330,7 +334,7 @@ void Checker::checkChoice(const Choice &choice) {
       else if (target.positionOf)
         wanted = *target.positionOf->axis(0) + Extent(target.ends ? 1 : 0);
       if (wanted && *wanted != shape.front())
-        error(term->loc,
+        error(Code::distributionShape, term->loc,
               "'" + target.name + "' has " + wanted->textWithValue() +
                   (target.vocabulary ? " symbols" : " positions") +
                   " but its distribution has " + shape.front().textWithValue(),
@@ -339,13 +343,14 @@ void Checker::checkChoice(const Choice &choice) {
     } else if (name == "size" ? term->kind != TermKind::Number
                               : !shape.empty() && target.valueShape &&
                                     !sameShape(shape, *target.valueShape)) {
-      error(term->loc, "'" + distribution.str() + "' takes " +
-                           (target.valueShape && !target.valueShape->empty()
-                                ? shapeText(*target.valueShape) + " or a number"
-                                : std::string("a number")) +
-                           ", but " + termText(*term) + " is " +
-                           (name == "size" ? "not known before anything runs"
-                                           : shapeText(shape)));
+      error(Code::distributionShape, term->loc,
+            "'" + distribution.str() + "' takes " +
+                (target.valueShape && !target.valueShape->empty()
+                     ? shapeText(*target.valueShape) + " or a number"
+                     : std::string("a number")) +
+                ", but " + termText(*term) + " is " +
+                (name == "size" ? "not known before anything runs"
+                                : shapeText(shape)));
     }
   }
 }
@@ -365,7 +370,7 @@ void Checker::guideFromTheStart(const Choice &guide) {
       return other.guide ? !its.var : its.var && its.shift == place.shift;
     });
     if (!isCovered)
-      error(guide.loc,
+      error(Code::guide, guide.loc,
             "the guide of '" + guide.target->text + "' begins at place " +
                 std::to_string(place.shift) +
                 ", but the places before are drawn, too; help: write '" +
@@ -390,7 +395,7 @@ void Checker::choices() {
       continue;
     const Term &given = *choice.parameters[0].second, &wanted = *it->second;
     if (given.shape && wanted.shape && !sameShape(*given.shape, *wanted.shape))
-      error(given.loc,
+      error(Code::guide, given.loc,
             "'" + choice.target->text + "' is one of " +
                 shapeText(*wanted.shape) + ", but its guide has " +
                 shapeText(*given.shape),
@@ -408,17 +413,20 @@ void Checker::marks() {
     if (isBit ? value.kindOf != Kind::Bit
               : value.kindOf == Kind::Token ||
                     (isWhole && value.kindOf == Kind::Real))
-      error(value.loc, "'" + mark.name + "' is " +
-                           (isBit     ? "true or false"
-                            : isWhole ? "a whole number"
-                                      : "a number") +
-                           ", but " + termText(value) + " is not");
+      error(Code::decodeMark, value.loc,
+            "'" + mark.name + "' is " +
+                (isBit     ? "true or false"
+                 : isWhole ? "a whole number"
+                           : "a number") +
+                ", but " + termText(value) + " is not");
     else if (mark.name != "valid" && !value.shape->empty())
-      error(value.loc, "'" + mark.name + "' is one value, but " +
-                           termText(value) + " is " + shapeText(*value.shape));
+      error(Code::decodeMark, value.loc,
+            "'" + mark.name + "' is one value, but " + termText(value) +
+                " is " + shapeText(*value.shape));
     else if (isWhole && !mark.indices.empty())
-      error(value.loc, "'longest' is one number for the whole example: it has "
-                       "no index");
+      error(Code::decodeMark, value.loc,
+            "'longest' is one number for the whole example: it has "
+            "no index");
   }
 }
 
@@ -440,11 +448,12 @@ void Checker::unknowns() {
     if (general && !general->places.empty())
       text +=
           "; give a boundary, for example " + array->text + "[-1] = zeros(...)";
-    return error(general ? general->loc : array->loc, text);
+    return error(Code::unknownShape, general ? general->loc : array->loc, text);
   }
   for (const Term &term : model.terms)
     if (isOpen(term.shape))
-      return error(term.loc, "nothing gives the shape of " + termText(term));
+      return error(Code::unknownShape, term.loc,
+                   "nothing gives the shape of " + termText(term));
 }
 
 bool fovea::fov::checkModel(Elaborated &model, Diagnostics &diagnostics) {

@@ -60,17 +60,18 @@ bool Checker::checkBinding(const SizeBinding &binding) {
     std::string have =
         term.shape->empty() ? "a number" : shapeText(*term.shape);
     if (binding.callee == "cut")
-      error(binding.loc, "cut: the parts have " +
-                             binding.sizes[0].textWithValue() + " values but " +
-                             termText(term) + " is " + have);
+      error(Code::argumentShape, binding.loc,
+            "cut: the parts have " + binding.sizes[0].textWithValue() +
+                " values but " + termText(term) + " is " + have);
     else
-      error(binding.loc, "the left has " + binding.sizes[0].text() +
-                             " names but the right side is " + have);
+      error(Code::numberOfValues, binding.loc,
+            "the left has " + binding.sizes[0].text() +
+                " names but the right side is " + have);
     return false;
   }
   const Shape &wanted = binding.sizes;
   if (term.shape->size() != wanted.size()) {
-    error(binding.loc,
+    error(Code::argumentShape, binding.loc,
           "'" + binding.callee + "' takes " +
               (wanted.size() == 1 ? std::string("a vector")
                                   : counted(wanted.size(), "axis")) +
@@ -86,7 +87,7 @@ bool Checker::checkBinding(const SizeBinding &binding) {
       return value ? std::to_string(*value) : extent.text();
     };
     if (wanted.size() == 1)
-      error(binding.loc,
+      error(Code::argumentShape, binding.loc,
             "'" + binding.callee + "' takes vectors of " + number(want) + " (" +
                 want.text() + ", " +
                 diagnostics.lineText(binding.calleeLoc, binding.loc) +
@@ -94,7 +95,7 @@ bool Checker::checkBinding(const SizeBinding &binding) {
                 bindingHelp(binding),
             {{binding.calleeLoc, "the size is fixed here"}});
     else
-      error(binding.loc,
+      error(Code::argumentShape, binding.loc,
             "'" + binding.callee + "' takes " + shapeText(wanted) + " but " +
                 termText(term) + " is " + shapeText(*term.shape),
             {{binding.calleeLoc, "the size is fixed here"}});
@@ -105,7 +106,7 @@ bool Checker::checkBinding(const SizeBinding &binding) {
 
 bool Checker::checkVocabulary(const Atom *atom, const Term &term) {
   if (term.kindOf != Kind::Token || !term.vocabulary) {
-    error(term.loc,
+    error(Code::tokenExpected, term.loc,
           "an embedding takes a token, but " + termText(term) + " is " +
               (term.shape && !term.shape->empty() ? shapeText(*term.shape)
                                                   : std::string("a number")));

@@ -27,7 +27,7 @@ public:
 private:
   using Notes = std::vector<Diagnostics::Note>;
 
-  void error(SMLoc loc, const std::string &text, Notes notes = {});
+  void error(Code code, SMLoc loc, const std::string &text, Notes notes = {});
 
   // Check.cpp.
   void unread();

@@ -15,7 +15,7 @@ using namespace fovea::fov;
 void Checker::unread() {
   for (Array *array : model.arrays) {
     if (!array->pieces.empty() && !array->latent && !array->general())
-      error(array->pieces.front().loc,
+      error(Code::missingEquation, array->pieces.front().loc,
             "'" + array->text +
                 "' is given at its boundary only; add an equation for its "
                 "other places");
@@ -29,10 +29,10 @@ void Checker::unread() {
           shape = " of shape " + shapeText(*other->valueShape);
         break;
       }
-    error(array->firstRead,
+    error(Code::missingEquation, array->firstRead,
           "this reads " + array->text + ", which no equation gives; add " +
               array->text + " = ..." + shape,
-          {{array->loc, "the other equations of this name stand here"}});
+          {{array->loc, "the other equations of this name are here"}});
   }
 }
 
@@ -67,7 +67,7 @@ void Checker::params() {
           notes.push_back({binding.loc, termText(*binding.term) + " is " +
                                             shapeText(*binding.term->shape) +
                                             " here"});
-      error(param->loc,
+      error(Code::sizeOfExample, param->loc,
             "'" + param->name +
                 "' is a parameter, which has one size, but it gets " +
                 given->text() + ", which differs between examples",
@@ -87,10 +87,11 @@ void Checker::ranges() {
                               : explained.count({owner->second, var.name}) > 0)
       continue;
     std::string where = var.name + " < ...";
-    error(var.loc, "nothing gives index '" + var.name + "' a range; write " +
-                       (owner == owners.end()
-                            ? where
-                            : owner->second->text + "[" + where + "]"));
+    error(Code::noRange, var.loc,
+          "nothing gives index '" + var.name + "' a range; write " +
+              (owner == owners.end()
+                   ? where
+                   : owner->second->text + "[" + where + "]"));
   }
 }
 
@@ -114,11 +115,12 @@ void Checker::disagreements() {
     // Ranges that depend on a circular range are circular too: one error
     // reports it.
     if (isCircular && reported.empty())
-      error(use.loc, "the range of index '" + use.var->name +
-                         "' follows from itself: " + termText(*use.read) +
-                         " has as many places as it, and is computed from it; "
-                         "state a range, " +
-                         use.var->name + " < ...");
+      error(Code::rangeOfItself, use.loc,
+            "the range of index '" + use.var->name +
+                "' follows from itself: " + termText(*use.read) +
+                " has as many places as it, and is computed from it; "
+                "state a range, " +
+                use.var->name + " < ...");
     if (isCircular)
       continue;
     std::string stated = use.var->name + " < " + use.var->extent->text();
@@ -128,7 +130,7 @@ void Checker::disagreements() {
     for (const IndexUse &other : model.uses)
       if (meant.empty() && other.var == use.var && other.shift == 0)
         meant = exchanged(*other.read, use.var, *extent);
-    error(use.loc,
+    error(Code::twoRanges, use.loc,
           "index '" + use.var->name + "' has two ranges: " +
               use.var->extent->text() + " from " + use.var->origin + " (" +
               diagnostics.lineText(use.var->originLoc, use.loc) + ") and " +
@@ -146,10 +148,11 @@ void Checker::checkExtent(const Extent &extent, SMLoc loc,
   if (value && *value >= 0)
     return;
   if (value)
-    return error(loc, what + " has " + std::to_string(*value) +
-                          " places, which is less than none");
+    return error(Code::numberOfPlaces, loc,
+                 what + " has " + std::to_string(*value) +
+                     " places, which is less than none");
   if (extent.isTooLarge() || !extent.differs())
-    return error(loc, what + " is too large");
+    return error(Code::numberOfPlaces, loc, what + " is too large");
   if (extent.isSum())
     return;
   const Atom *nested = extent.nestedLength();
@@ -157,13 +160,15 @@ void Checker::checkExtent(const Extent &extent, SMLoc loc,
   if (nested && !nestedSizes.insert(extent.text()).second)
     return;
   if (nested)
-    return error(loc, what + " has " + extent.text() +
-                          " places, but of a length as " + nested->name +
-                          ", which differs for each place of " +
-                          nested->parent + ", only " + nested->name +
-                          " itself can be a number of places");
-  error(loc, what + " has " + extent.text() +
-                 " places, which is no sum of multiples of lengths");
+    return error(Code::nestedLength, loc,
+                 what + " has " + extent.text() +
+                     " places, but of a length as " + nested->name +
+                     ", which differs for each place of " + nested->parent +
+                     ", only " + nested->name +
+                     " itself can be a number of places");
+  error(Code::numberOfPlaces, loc,
+        what + " has " + extent.text() +
+            " places, which is not a sum of multiples of lengths");
 }
 
 void Checker::extents() {
@@ -178,10 +183,11 @@ void Checker::extents() {
                               ? &*parent->index->extent
                               : nullptr;
     if (!outer || outer->text() != length->parent)
-      error(var.loc, what + " runs over " + length->name +
-                         ", which differs for each place of " + length->parent +
-                         "; write " + var.name + " < " + length->name +
-                         "[...] with an index over " + length->parent);
+      error(Code::nestedLength, var.loc,
+            what + " runs over " + length->name +
+                ", which differs for each place of " + length->parent +
+                "; write " + var.name + " < " + length->name +
+                "[...] with an index over " + length->parent);
   }
   for (const Array *data : model.data)
     for (const Extent &size : data->extents)
@@ -195,8 +201,9 @@ void Checker::extents() {
                           : nullptr;
     if (term.kind == TermKind::Size && !term.extent.value() &&
         (!term.extent.isSum() || (one && !one->parent.empty())))
-      error(term.loc, termText(term) + " is " + term.extent.text() +
-                          ", which is no sum of multiples of lengths");
+      error(Code::numberOfPlaces, term.loc,
+            termText(term) + " is " + term.extent.text() +
+                ", which is not a sum of multiples of lengths");
     for (auto [k, size] : llvm::enumerate(*term.shape)) {
       if (!size.value() || *size.value() < 0)
         checkExtent(size, term.loc,
@@ -210,9 +217,9 @@ void Checker::extents() {
       for (const IndexVar *var : term.free)
         hasParent |= var->extent->text() == length->parent;
       if (!hasParent)
-        error(term.loc, termText(term) + " has an axis of " + length->name +
-                            ", which differs for each place of " +
-                            length->parent);
+        error(Code::nestedLength, term.loc,
+              termText(term) + " has an axis of " + length->name +
+                  ", which differs for each place of " + length->parent);
     }
   }
 }
@@ -244,8 +251,9 @@ void Checker::elements() {
     for (const Extent &extent : shape)
       count *= placesOf(extent);
     if (count > mostElements)
-      error(loc, what + " is " + shapeText(shape) +
-                     ", but an array has at most 2^48 elements");
+      error(Code::tooLarge, loc,
+            what + " is " + shapeText(shape) +
+                ", but an array has at most 2^48 elements");
   };
   for (const auto *arrays : {&model.params, &model.data, &model.arrays})
     for (const Array *array : *arrays)
@@ -263,7 +271,7 @@ void Checker::elements() {
     all.append(term.shape->begin(), term.shape->end());
     if (all.size() > mostIndices) {
       // Every enclosing term would report the same.
-      error(term.loc,
+      error(Code::tooLarge, term.loc,
             termText(term) + " runs over " + std::to_string(all.size()) +
                 " indices, but at most " + std::to_string(mostIndices) +
                 " are supported; help: sum over some of them in an "

@@ -35,9 +35,9 @@ bool Checker::isNumbers(const Term &term) {
   std::string name =
       source->kind == TermKind::Read ? source->array->text : termText(*source);
   std::string text = termText(*source);
-  error(source->loc, "'" + name +
-                         "' is a sequence of tokens, not numbers; use embed(" +
-                         text + ") or onehot(" + text + ")");
+  error(Code::tokenAsNumber, source->loc,
+        "'" + name + "' is a sequence of tokens, not numbers; use embed(" +
+            text + ") or onehot(" + text + ")");
   return false;
 }
 
@@ -45,8 +45,9 @@ bool Checker::isVector(const Term &term, const std::string &what,
                        const std::string &help) {
   if (!term.shape || !term.shape->empty())
     return true;
-  error(term.loc, what + " takes a vector, but " + termText(term) +
-                      " is a number" + help);
+  error(Code::vectorExpected, term.loc,
+        what + " takes a vector, but " + termText(term) + " is a number" +
+            help);
   return false;
 }
 
@@ -54,11 +55,11 @@ bool Checker::isCondition(const Term &term) {
   bool isBit = term.kindOf == Kind::Bit;
   if (isBit && (!term.shape || term.shape->empty()))
     return true;
-  error(term.loc, "a condition is true or false, but " + termText(term) +
-                      " is " +
-                      (isBit || (term.shape && !term.shape->empty())
-                           ? shapeText(*term.shape)
-                           : std::string("a number")));
+  error(Code::truthExpected, term.loc,
+        "a condition is true or false, but " + termText(term) + " is " +
+            (isBit || (term.shape && !term.shape->empty())
+                 ? shapeText(*term.shape)
+                 : std::string("a number")));
   return false;
 }
 
@@ -67,10 +68,10 @@ bool Checker::checkIndices(ArrayRef<Term *> indices) {
     bool whole = arg->kindOf != Kind::Real && arg->shape && arg->shape->empty();
     if (whole || !arg->shape)
       continue;
-    error(arg->loc, "an index is a whole number, but " + termText(*arg) +
-                        " is " +
-                        (arg->shape->empty() ? std::string("a real number")
-                                             : shapeText(*arg->shape)));
+    error(Code::indexExpected, arg->loc,
+          "an index is a whole number, but " + termText(*arg) + " is " +
+              (arg->shape->empty() ? std::string("a real number")
+                                   : shapeText(*arg->shape)));
     return false;
   }
   return true;
@@ -85,11 +86,12 @@ bool Checker::checkFallback(Term &term) {
   if (!other || !other->shape || !term.shape || bad.count(other))
     return !other || !bad.count(other);
   if (!other->shape->empty() && !sameShape(*other->shape, *term.shape)) {
-    error(other->loc, "'?"
-                      "?' is followed by " +
-                          typed(*other) + ", but " +
-                          StringRef(termText(term)).split(" ??").first.str() +
-                          " is " + shapeText(*term.shape));
+    error(Code::otherwiseShape, other->loc,
+          "'?"
+          "?' is followed by " +
+              typed(*other) + ", but " +
+              StringRef(termText(term)).split(" ??").first.str() + " is " +
+              shapeText(*term.shape));
     return false;
   }
   bool isToken = term.kind == TermKind::Read
@@ -97,10 +99,11 @@ bool Checker::checkFallback(Term &term) {
                      : term.args[0]->kindOf == Kind::Token;
   if (isToken == (other->kindOf == Kind::Token))
     return true;
-  error(other->loc, std::string("'?"
-                                "?' is followed by ") +
-                        (isToken ? "a number, but tokens are read"
-                                 : "a token, but numbers are read"));
+  error(Code::otherwiseShape, other->loc,
+        std::string("'?"
+                    "?' is followed by ") +
+            (isToken ? "a number, but tokens are read"
+                     : "a token, but numbers are read"));
   return false;
 }
 
@@ -109,7 +112,7 @@ bool Checker::checkRead(Term &term) {
   if (array.valueShape &&
       term.args.size() > array.numPlaces + array.valueShape->size()) {
     size_t axes = array.numPlaces + array.valueShape->size();
-    error(term.loc,
+    error(Code::numberOfIndices, term.loc,
           "'" + array.text + "' has " + counted(axes, "axis") + " but " +
               counted(term.args.size(), "index") + " here",
           {{array.loc, "it is declared here"}});
@@ -174,8 +177,9 @@ bool Checker::checkShapes(Term &term) {
   if (!a.shape->empty() && !b.shape->empty()) {
     if (sameShape(*a.shape, *b.shape))
       return true;
-    error(term.loc, "cannot " + verb + " " + typed(a) + " and " + typed(b) +
-                        (term.fn == Fn::Mul ? productHelp(a, b) : ""));
+    error(Code::shapesDiffer, term.loc,
+          "cannot " + verb + " " + typed(a) + " and " + typed(b) +
+              (term.fn == Fn::Mul ? productHelp(a, b) : ""));
     return false;
   }
   // [N] plus a number that runs over an index of N: an index was forgotten.
@@ -197,8 +201,9 @@ bool Checker::checkShapes(Term &term) {
                (part.shape->empty() ? "number"
                                     : "[" + part.shape->front().text() + "]");
       };
-      error(term.loc, "cannot " + verb + " " + named(a) + " and " + named(b) +
-                          "; did you mean " + text + var->name + "]?");
+      error(Code::shapesDiffer, term.loc,
+            "cannot " + verb + " " + named(a) + " and " + named(b) +
+                "; did you mean " + text + var->name + "]?");
       if (auto owner = owners.find(var); owner != owners.end())
         explained.insert({owner->second, var->name});
       return false;
@@ -217,7 +222,7 @@ bool Checker::haveOneVocabulary(const Term &a, const Term &b, SMLoc loc) {
 
 void Checker::differentVocabularies(const Vocabulary &a, const Vocabulary &b,
                                     SMLoc loc) {
-  error(loc, differenceOf(a, a.name, b, b.name),
+  error(Code::vocabulariesDiffer, loc, differenceOf(a, a.name, b, b.name),
         {{a.loc, "'" + a.name + "' is declared here"},
          {b.loc, "'" + b.name + "' is declared here"}});
 }
@@ -229,9 +234,9 @@ bool Checker::checkPower(const Term &term) {
                       exponent.extent.text() == "T" && base.shape &&
                       !base.shape->empty();
   if (isTransposed)
-    error(term.loc, termText(base) + "^T is a power of " +
-                        shapeText(*base.shape) + " by the length T" +
-                        transpositionHelp().str());
+    error(Code::transposition, term.loc,
+          termText(base) + "^T is a power of " + shapeText(*base.shape) +
+              " by the length T" + transpositionHelp().str());
   return !isTransposed;
 }
 
@@ -246,9 +251,9 @@ bool Checker::checkMap(Term &term) {
   if (term.fn == Fn::And || term.fn == Fn::Or || term.fn == Fn::Not)
     for (const Term *arg : term.args)
       if (arg->kindOf != Kind::Bit) {
-        error(arg->loc, "'" + fnName(term.fn).str() +
-                            "' takes true or false, but " + termText(*arg) +
-                            " is not");
+        error(Code::truthExpected, arg->loc,
+              "'" + fnName(term.fn).str() + "' takes true or false, but " +
+                  termText(*arg) + " is not");
         return false;
       }
   if (term.fn == Fn::Pow && !checkPower(term))
@@ -277,7 +282,7 @@ bool Checker::checkGuess(Term &term) {
       text += ": it follows from itself; did you mean " + array->text + "[" +
               places + "]?";
     }
-    error(arg->loc, text);
+    error(Code::equationShape, arg->loc, text);
     return false;
   }
   return true;
@@ -292,7 +297,8 @@ bool Checker::checkBranches(Term &term) {
            (part.kindOf == Kind::Token ? " is a token" : " is a number");
   };
   if ((a.kindOf == Kind::Token) != (b.kindOf == Kind::Token)) {
-    error(term.loc, "the branches differ: " + kind(a) + ", and " + kind(b));
+    error(Code::branchesDiffer, term.loc,
+          "the branches differ: " + kind(a) + ", and " + kind(b));
     return false;
   }
   if (!haveOneVocabulary(a, b, term.loc))
@@ -300,7 +306,8 @@ bool Checker::checkBranches(Term &term) {
   if (!a.shape || !b.shape || a.shape->empty() || b.shape->empty() ||
       sameShape(*a.shape, *b.shape))
     return true;
-  error(term.loc, "the branches differ: " + typed(a) + " and " + typed(b));
+  error(Code::branchesDiffer, term.loc,
+        "the branches differ: " + typed(a) + " and " + typed(b));
   return false;
 }
 
@@ -320,14 +327,15 @@ bool Checker::checkMembers(Term &term) {
       continue;
     for (const Extent &axis : *part->shape)
       if (axis.differs()) {
-        error(part->loc, "the members have an axis of " + axis.text() +
-                             ", which differs between examples; help: read "
-                             "them at an index of this axis");
+        error(Code::axisOfExample, part->loc,
+              "the members have an axis of " + axis.text() +
+                  ", which differs between examples; help: read "
+                  "them at an index of this axis");
         return false;
       }
     first = first ? first : part;
     if (!sameShape(*first->shape, *part->shape)) {
-      error(term.loc,
+      error(Code::branchesDiffer, term.loc,
             "the members differ: " + typed(*first) + " and " + typed(*part));
       return false;
     }
@@ -345,8 +353,9 @@ bool Checker::checkJoin(Term &term) {
     if (!part->shape)
       return true;
     if (!part->shape->empty() && part->shape->back().differs()) {
-      error(part->loc, "cannot join along " + part->shape->back().text() +
-                           ", which differs between examples");
+      error(Code::axisOfExample, part->loc,
+            "cannot join along " + part->shape->back().text() +
+                ", which differs between examples");
       return false;
     }
     if (part->shape->size() > first->shape->size())
@@ -358,7 +367,8 @@ bool Checker::checkJoin(Term &term) {
     if (part->shape->size() != first->shape->size() ||
         !std::equal(part->shape->begin(), part->shape->end() - 1,
                     first->shape->begin())) {
-      error(term.loc, "cannot join " + typed(*first) + " and " + typed(*part));
+      error(Code::shapesDiffer, term.loc,
+            "cannot join " + typed(*first) + " and " + typed(*part));
       return false;
     }
   return true;
@@ -378,7 +388,7 @@ bool Checker::checkContract(Term &term) {
   // A matrix on the wrong side contracts its other axis.
   bool isTurned = !term.isDot && a.shape->size() + b.shape->size() == 3 &&
                   sameShape({b.shape->back()}, {a.shape->front()});
-  error(term.loc,
+  error(Code::shapesDiffer, term.loc,
         (term.isDot ? "cannot take the dot product of " : "cannot multiply ") +
             typed(a) + " and " + typed(b) +
             (isTurned
@@ -405,15 +415,16 @@ bool Checker::checkFold(Term &term) {
   auto whole = v.shape->front().value(), part = product.value();
   if (!whole) {
     if (v.shape->front().differs())
-      error(term.loc, "cannot fold " + v.shape->front().text() +
-                          ", which differs between examples");
+      error(Code::axisOfExample, term.loc,
+            "cannot fold " + v.shape->front().text() +
+                ", which differs between examples");
     return false;
   }
   if (part && *part > 0 && *whole % *part == 0)
     return true;
-  error(term.loc, "fold(" + termText(v) + sizes +
-                      "): " + std::to_string(*whole) +
-                      " is not a multiple of " + shown);
+  error(Code::foldSize, term.loc,
+        "fold(" + termText(v) + sizes + "): " + std::to_string(*whole) +
+            " is not a multiple of " + shown);
   return false;
 }
 
@@ -423,8 +434,9 @@ bool Checker::checkDropout(Term &term) {
     return false;
   if (rate.kind == TermKind::Number && rate.number >= 0 && rate.number < 1)
     return true;
-  error(rate.loc, "a dropout's rate is a number at least 0 and below 1 that is "
-                  "known before anything runs");
+  error(Code::dropoutRate, rate.loc,
+        "a dropout's rate is a number at least 0 and below 1 that is "
+        "known before anything runs");
   return false;
 }
 
@@ -448,9 +460,9 @@ bool Checker::checkTerm(Term &term) {
   case TermKind::Select:
     if (term.args[0]->shape &&
         term.args.size() - 1 > term.args[0]->shape->size()) {
-      error(term.loc, termText(*term.args[0]) + " is " +
-                          shapeText(*term.args[0]->shape) + " but has " +
-                          counted(term.args.size() - 1, "index") + " here");
+      error(Code::numberOfIndices, term.loc,
+            termText(*term.args[0]) + " is " + shapeText(*term.args[0]->shape) +
+                " but has " + counted(term.args.size() - 1, "index") + " here");
       return false;
     }
     return checkIndices(ArrayRef(term.args).drop_front()) &&
@@ -469,7 +481,7 @@ bool Checker::checkTerm(Term &term) {
         term.reduction == Reduction::Any || term.reduction == Reduction::All;
     std::string name = "'" + reductionName(term.reduction).str() + "'";
     if (logical && arg.kindOf != Kind::Bit) {
-      error(arg.loc,
+      error(Code::truthExpected, arg.loc,
             name + " takes true or false, but " + termText(arg) + " is not");
       return false;
     }
@@ -487,8 +499,9 @@ bool Checker::checkTerm(Term &term) {
     return checkFold(term);
   case TermKind::Slice:
     if (term.args[0]->shape && term.args[0]->shape->size() != 1) {
-      error(term.loc, "'cut' takes a vector, but " + termText(*term.args[0]) +
-                          " is " + shapeText(*term.args[0]->shape));
+      error(Code::vectorExpected, term.loc,
+            "'cut' takes a vector, but " + termText(*term.args[0]) + " is " +
+                shapeText(*term.args[0]->shape));
       return false;
     }
     return true;
@@ -496,8 +509,9 @@ bool Checker::checkTerm(Term &term) {
     if (term.args[0]->shape)
       for (const Extent &extent : *term.args[0]->shape)
         if (extent.differs()) {
-          error(term.loc, "cannot concat over " + extent.resolved()->text() +
-                              ", which differs between examples");
+          error(Code::axisOfExample, term.loc,
+                "cannot concat over " + extent.resolved()->text() +
+                    ", which differs between examples");
           return false;
         }
     return isNumbers(*term.args[0]);
@@ -505,7 +519,7 @@ bool Checker::checkTerm(Term &term) {
     if (term.args[0]->kindOf == Kind::Token && term.args[0]->vocabulary &&
         term.args[0]->shape && term.args[0]->shape->empty())
       return true;
-    error(term.args[0]->loc,
+    error(Code::tokenExpected, term.args[0]->loc,
           "'onehot' takes a token, but " + termText(*term.args[0]) + " is " +
               (term.args[0]->shape && !term.args[0]->shape->empty()
                    ? shapeText(*term.args[0]->shape)

@@ -76,7 +76,7 @@ public:
       if (!candidate.extent && candidate.isReduced && candidate.stated) {
         candidate.extent = 0;
       } else if (!candidate.extent) {
-        elaborator.error(candidate.loc,
+        elaborator.error(Code::noRange, candidate.loc,
                          "nothing gives index '" + candidate.name +
                              "' a range; write " + candidate.name + " < ...");
         candidate.extent = 0;
@@ -384,7 +384,7 @@ void StaticAnalysis::readStated(Candidate &candidate) {
       elaborator.size(*candidate.stated, scope, nullptr);
   std::optional<int64_t> value = extent ? extent->value() : std::nullopt;
   if (extent && (!value || *value < 0))
-    elaborator.error(candidate.stated->loc,
+    elaborator.error(Code::memberIndex, candidate.stated->loc,
                      "index '" + candidate.name +
                          "' selects members, so its range cannot be " +
                          extent->text() +
@@ -482,7 +482,7 @@ void StaticAnalysis::disagreements() {
         break;
       }
     elaborator.error(
-        use.loc,
+        Code::twoRanges, use.loc,
         "index '" + candidate.name + "' has two ranges: " +
             std::to_string(*own) + " from " + candidate.origin + " (" +
             elaborator.diagnostics.lineText(candidate.originLoc, use.loc) +

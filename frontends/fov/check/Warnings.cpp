@@ -113,7 +113,8 @@ static void checkParameter(const Choice &choice, StringRef name,
   if (source.loc != term.loc &&
       diagnostics.lineOf(source.loc) != diagnostics.lineOf(term.loc))
     notes.push_back({source.loc, "it is computed here"});
-  diagnostics.warning(term.loc, wrong, std::move(notes));
+  diagnostics.warning(Code::distributionInput, term.loc, wrong,
+                      std::move(notes));
 }
 
 //===----------------------------------------------------------------------===//
@@ -188,7 +189,7 @@ static void checkWeights(const Term &sum,
         !known.insert(softmax->loc.getPointer()).second)
       continue;
     std::string name = termText(*factor);
-    diagnostics.warning(sum.loc,
+    diagnostics.warning(Code::softmaxAxis, sum.loc,
                         name + " adds up to 1 over " + along.front()->name +
                             ", but this is a sum over " + (*over)->name +
                             "; did you mean softmax[" + (*over)->name + "]?",
@@ -294,8 +295,9 @@ static void checkTrained(const Elaborated &model, Diagnostics &diagnostics) {
   if (smooth.empty() && any.empty() && !used.empty()) {
     SMLoc loc = model.choices.empty() ? model.penalties.front().second
                                       : model.choices.front().loc;
-    diagnostics.warning(loc, "no parameter reaches this loss, so that nothing "
-                             "is trained");
+    diagnostics.warning(Code::nothingTrained, loc,
+                        "no parameter reaches this loss, so that nothing "
+                        "is trained");
     return;
   }
   std::set<std::string> said;
@@ -311,7 +313,7 @@ static void checkTrained(const Elaborated &model, Diagnostics &diagnostics) {
     if (isPartly)
       continue;
     diagnostics.warning(
-        param->loc,
+        Code::parameterUntrained, param->loc,
         "parameter '" + param->root +
             (any.has(param)
                  ? "' reaches the loss only through what has no gradient (a "
@@ -450,7 +452,7 @@ static void checkZeros(const Elaborated &model, StringRef init,
       continue;
     // Terms that are zero because of it.
     return diagnostics.warning(
-        term.loc,
+        Code::zeroInit, term.loc,
         "both factors of " + termText(term) +
             " are 0 under 'init = " + init.str() +
             "', so that no gradient reaches either and they stay 0; leave "
@@ -506,7 +508,7 @@ static void checkCells(const Elaborated &model, Diagnostics &diagnostics) {
     bool isLast = binding.argument + 1 == binding.def->parameters.size();
     if (isLast && state != states.end() && !isDeclared(binding) &&
         readsPast(*binding.term) && !readsPast(*state->second->term))
-      diagnostics.warning(binding.loc,
+      diagnostics.warning(Code::swappedArguments, binding.loc,
                           "'" + binding.callee +
                               "' gets a value of another place as its input, "
                               "and none as its state; help: the order of its "
@@ -580,7 +582,7 @@ void fovea::fov::warnOfUnused(const Program &program,
           return givers[length] == 1 && count[length] > 1;
         }))
       continue;
-    diagnostics.warning(isData ? s->array.loc : s->nameLoc,
+    diagnostics.warning(Code::unusedName, isData ? s->array.loc : s->nameLoc,
                         what.str() + " '" + name.str() + "' is never used");
   }
 }

@@ -23,7 +23,8 @@ Symbol *Elaborator::declare(Scope &scope, StringRef name, Symbol symbol) {
   auto [it, inserted] = scope.symbols.try_emplace(name, symbol);
   if (inserted)
     return &it->second;
-  error(symbol.loc, "'" + name.str() + "' is declared twice",
+  error(Code::declaredTwice, symbol.loc,
+        "'" + name.str() + "' is declared twice",
         {{it->second.loc, "it is first declared here"}});
   return nullptr;
 }
@@ -40,7 +41,8 @@ Symbol *Elaborator::lookup(Scope &scope, StringRef name) {
     if (symbol.kind == Symbol::Unread) {
       readName(*symbol.statement, symbol, *s);
     } else if (symbol.kind == Symbol::Reading) {
-      error(symbol.loc, "'" + name.str() + "' is defined by itself");
+      error(Code::definedByItself, symbol.loc,
+            "'" + name.str() + "' is defined by itself");
       symbol.kind = Symbol::Mistake;
     }
     return &symbol;
@@ -69,7 +71,7 @@ void Elaborator::indexNamed(StringRef name, SMLoc loc, const Symbol &symbol,
     return;
   bool isEquation = symbol.kind == Symbol::Let ||
                     (symbol.family && symbol.family->isEquation);
-  error(loc,
+  error(Code::indexName, loc,
         "index '" + name.str() + "' has the name of the " +
             (isEquation                               ? "equation "
              : symbol.family && symbol.family->isData ? "data "
@@ -105,16 +107,17 @@ void Elaborator::declareEquations(const Statements &statements, Scope &scope) {
         if (it->second.kind == Symbol::Mistake || (family && family->isData))
           continue;
         if (!family || !family->isEquation) {
-          error(left.loc, "'" + left.name.str() + "' is declared twice",
+          error(Code::declaredTwice, left.loc,
+                "'" + left.name.str() + "' is declared twice",
                 {{it->second.loc, "it is first declared here"}});
           continue;
         }
         if (family->isStatic.size() != left.places.size())
-          error(left.loc,
+          error(Code::numberOfIndices, left.loc,
                 "'" + left.name.str() + "' has " +
                     counted(left.places.size(), "index") + " here but " +
                     std::to_string(family->isStatic.size()) + " elsewhere",
-                {{family->loc, "its first equation stands here"}});
+                {{family->loc, "its first equation is here"}});
         continue;
       }
       Family *family = &families.emplace_back();
@@ -231,9 +234,10 @@ void Elaborator::checkOverrides() {
   std::vector<StringRef> known(keys.begin(), keys.end());
   for (const auto &[key, text] : overrides)
     if (!keys.count(key))
-      error({}, "--set " + key +
-                    ": the spec has no dim, const or vocabulary of this name" +
-                    suggestion(key, known));
+      error(Code::override, {},
+            "--set " + key +
+                ": the spec has no dim, const or vocabulary of this name" +
+                suggestion(key, known));
 }
 
 std::unique_ptr<Elaborated> Elaborator::run(const Program &program) {
@@ -253,10 +257,11 @@ std::unique_ptr<Elaborated> Elaborator::run(const Program &program) {
       return other.target == choice.target && !other.ahead;
     });
     if (choice.ahead && isAlone)
-      error(choice.loc, "'" + choice.target->text +
-                            "' has a distribution of later places alone; help: "
-                            "write one for every place as well: " +
-                            choice.target->text + "[..] ~ ...");
+      error(Code::choicePlace, choice.loc,
+            "'" + choice.target->text +
+                "' has a distribution of later places alone; help: "
+                "write one for every place as well: " +
+                choice.target->text + "[..] ~ ...");
   }
   elaborateTreatments(*top);
   checkLatents();

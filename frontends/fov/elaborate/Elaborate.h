@@ -426,7 +426,7 @@ private:
   IndexVar *newIndex(StringRef name, SMLoc loc);
 
   /// A second error at a place comes from another member of a family.
-  void error(SMLoc loc, const std::string &text,
+  void error(Code code, SMLoc loc, const std::string &text,
              std::vector<Diagnostics::Note> notes = {});
   bool isInPrelude(SMLoc loc) const;
 

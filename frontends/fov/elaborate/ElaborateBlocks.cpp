@@ -30,7 +30,8 @@ void Elaborator::readBlocks(const Statements &statements, Scope &scope) {
         readTreatment(*s, entry, scope);
       } else if (entry.kind == ast::Entry::Set) {
         if (s->name == "train")
-          error(entry.left.loc, "'set' stands in decode { }, not in train { }");
+          error(Code::misplacedStatement, entry.left.loc,
+                "'set' belongs in decode { }, not in train { }");
         else
           readSet(entry, scope);
       } else {
@@ -44,9 +45,10 @@ void Elaborator::readBlocks(const Statements &statements, Scope &scope) {
       for (const auto &[atom, exponent] : monomial)
         for (auto &[other, unused] : model->setLengths)
           if (atom == other)
-            error(value.second, "'" + length->name + "' cannot be set to " +
-                                    value.first.text() + ", since '" +
-                                    atom->name + "' is set as well");
+            error(Code::decodeSet, value.second,
+                  "'" + length->name + "' cannot be set to " +
+                      value.first.text() + ", since '" + atom->name +
+                      "' is set as well");
   if (!model->decoding)
     model->setLengths.clear();
 }
@@ -57,7 +59,7 @@ void Elaborator::readOption(const Statement &block, const ast::Entry &entry) {
                           ? *entry.value->args[0]
                           : *entry.value;
   if (value.kind == ExprKind::String)
-    return error(value.loc,
+    return error(Code::optionValue, value.loc,
                  "the value of an option has no quotes; help: write " +
                      name.str() + " = " + value.name.str());
   std::string mistake =
@@ -65,15 +67,17 @@ void Elaborator::readOption(const Statement &block, const ast::Entry &entry) {
                     value.kind == ExprKind::Name ? value.name : StringRef());
   bool isOfValue = llvm::is_contained(optionNames(block.name), name);
   if (!mistake.empty())
-    return error(isOfValue ? value.loc : entry.left.loc, mistake);
+    return error(Code::optionValue, isOfValue ? value.loc : entry.left.loc,
+                 mistake);
   if (block.name != "decode" || !isMark(name))
     return;
   for (const ast::Place &place : entry.left.places)
     if (place.value->kind != ExprKind::Name || place.bound)
-      return error(place.loc, "'" + name.str() +
-                                  "' is given for every step: its place is "
-                                  "an index, for example " +
-                                  name.str() + "[t]");
+      return error(Code::decodeSet, place.loc,
+                   "'" + name.str() +
+                       "' is given for every step: its place is "
+                       "an index, for example " +
+                       name.str() + "[t]");
   // A later one replaces an earlier one.
   pendingMarks[name] = &entry;
 }
@@ -94,9 +98,10 @@ void Elaborator::readSet(const ast::Entry &entry, Scope &scope) {
   case Symbol::Number:
     if (Term *value = expression(*entry.value, scope, nullptr)) {
       if (!isConstant(*value))
-        error(entry.value->loc, "const '" + name.str() +
-                                    "' is set to something that is not known "
-                                    "before anything runs");
+        error(Code::notConstant, entry.value->loc,
+              "const '" + name.str() +
+                  "' is set to something that is not known "
+                  "before anything runs");
       else if (model->decoding && !overrideOf(name.str()))
         symbol->value = value;
     }
@@ -105,7 +110,7 @@ void Elaborator::readSet(const ast::Entry &entry, Scope &scope) {
     const Atom *length = symbol->size.length();
     if (!length || !length->parent.empty())
       return error(
-          entry.left.loc,
+          Code::decodeSet, entry.left.loc,
           "'" + name.str() +
               (length ? "' has a length for each place of " + length->parent
                       : std::string("' is a dim, which has one value "
@@ -117,7 +122,7 @@ void Elaborator::readSet(const ast::Entry &entry, Scope &scope) {
     const Atom *nested = value->length();
     if (value->value().value_or(1) < 1 || !value->isSum() ||
         (nested && !nested->parent.empty()))
-      return error(entry.value->loc,
+      return error(Code::decodeSet, entry.value->loc,
                    "'" + name.str() + "' is set to " + value->textWithValue() +
                        ", but a length is at least 1 and a sum of multiples "
                        "of lengths");
@@ -125,7 +130,7 @@ void Elaborator::readSet(const ast::Entry &entry, Scope &scope) {
     return;
   }
   default:
-    error(entry.left.loc,
+    error(Code::decodeSet, entry.left.loc,
           "'" + name.str() +
               "' cannot be set; only a const, a length or an equation can",
           {{symbol->loc, "it is declared here"}});

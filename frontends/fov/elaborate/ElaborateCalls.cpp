@@ -30,7 +30,7 @@ bool Elaborator::isInPrelude(SMLoc loc) const {
 }
 
 /// An error inside the prelude belongs to its caller.
-void Elaborator::error(SMLoc loc, const std::string &text,
+void Elaborator::error(Code code, SMLoc loc, const std::string &text,
                        std::vector<Diagnostics::Note> notes) {
   if (isInPrelude(loc) && !preludeCalls.empty()) {
     auto call = llvm::find_if(llvm::reverse(preludeCalls), [&](auto &each) {
@@ -43,7 +43,7 @@ void Elaborator::error(SMLoc loc, const std::string &text,
     }
   }
   if (!loc.isValid() || reported.insert(loc.getPointer()).second)
-    diagnostics.error(loc, text, std::move(notes));
+    diagnostics.error(code, loc, text, std::move(notes));
 }
 
 Elaborator::Terms Elaborator::letTerms(Symbol &symbol, Scope &scope) {
@@ -51,8 +51,9 @@ Elaborator::Terms Elaborator::letTerms(Symbol &symbol, Scope &scope) {
   auto it = scope.lets.find(s);
   if (it == scope.lets.end()) {
     if (!scope.letsInProgress.insert(s).second) {
-      error(symbol.loc, "'" + s->lefts[symbol.component].name.str() +
-                            "' is defined by itself");
+      error(Code::definedByItself, symbol.loc,
+            "'" + s->lefts[symbol.component].name.str() +
+                "' is defined by itself");
       return {};
     }
     Terms values = tuple(*s->value, scope, nullptr);
@@ -86,7 +87,7 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
                                       const Expr &expr, StringRef shownName) {
   SMLoc loc = expr.loc, callee = expr.range.Start;
   if (arguments.size() != def.parameters.size()) {
-    error(loc,
+    error(Code::numberOfArguments, loc,
           "'" + shownName.str() + "' takes " +
               counted(def.parameters.size(), "value") + " but gets " +
               std::to_string(arguments.size()) + "; help: its arguments are " +
@@ -172,7 +173,8 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
           it = own->symbols.find(axis->name);
         }
         if (it->second.kind != Symbol::Size) {
-          error(axis->loc, "'" + axis->name.str() + "' is not a size");
+          error(Code::notASize, axis->loc,
+                "'" + axis->name.str() + "' is not a size");
           return {};
         }
         binding.sizes.push_back(it->second.size);
@@ -215,7 +217,8 @@ Elaborator::Terms Elaborator::callDef(const Statement &def, Instance *instance,
         break;
       }
     if (!returned)
-      error(def.nameLoc, "'" + def.name.str() + "' returns nothing");
+      error(Code::noReturn, def.nameLoc,
+            "'" + def.name.str() + "' returns nothing");
   }
   if (!isPrelude)
     return results;
@@ -296,8 +299,9 @@ Elaborator::Terms Elaborator::call(const Expr &expr, Scope &scope,
   SmallVector<Term *, 4> args;
   for (const ast::Item &item : expr.items) {
     if (!item.name.empty()) {
-      error(item.loc, "the arguments of a call have no names; help: give the "
-                      "values alone, in the order of the definition");
+      error(Code::unknownArgument, item.loc,
+            "the arguments of a call have no names; help: give the "
+            "values alone, in the order of the definition");
       return {};
     }
     args.push_back(expression(*item.value, scope, bindings));
@@ -317,7 +321,7 @@ Elaborator::Terms Elaborator::call(const Expr &expr, Scope &scope,
       return {};
     // Sizes without a value cannot be left out.
     if (!withSizes && llvm::is_contained(def.sizeValues, nullptr)) {
-      error(callee.loc,
+      error(Code::numberOfSizes, callee.loc,
             "'" + def.name.str() + "' takes " +
                 counted(llvm::count(def.sizeValues, nullptr), "size") +
                 " but gets 0: write " + def.name.str() + "(...)(...)",
@@ -338,7 +342,7 @@ Elaborator::Terms Elaborator::call(const Expr &expr, Scope &scope,
     base = base->args[0];
   }
   if (base->kind != ExprKind::Name && base->kind != ExprKind::Member) {
-    error(callee.loc, "this cannot be called");
+    error(Code::notCallable, callee.loc, "this cannot be called");
     return {};
   }
   Path path;
@@ -347,7 +351,7 @@ Elaborator::Terms Elaborator::call(const Expr &expr, Scope &scope,
   std::string shown(callee.range.Start.getPointer(),
                     callee.range.End.getPointer());
   if (path.symbol->kind != Symbol::Equations) {
-    error(callee.loc, "'" + shown + "' cannot be called",
+    error(Code::notCallable, callee.loc, "'" + shown + "' cannot be called",
           {{path.symbol->loc, "it is declared here"}});
     return {};
   }
@@ -357,7 +361,8 @@ Elaborator::Terms Elaborator::call(const Expr &expr, Scope &scope,
                      member, rest))
     return {};
   if (!member.instance || !rest.empty()) {
-    error(callee.loc, "'" + shown + "' is not a module and cannot be called",
+    error(Code::notCallable, callee.loc,
+          "'" + shown + "' is not a module and cannot be called",
           {{path.symbol->loc, "it is declared here"}});
     return {};
   }
@@ -369,7 +374,7 @@ Elaborator::Terms Elaborator::call(const Expr &expr, Scope &scope,
 bool Elaborator::callable(const Statement &def, SMLoc loc) {
   for (const Statement *s : def.body)
     if (s->kind == StatementKind::Param) {
-      error(loc,
+      error(Code::defWithParameters, loc,
             "'" + def.name.str() +
                 "' has parameters; help: declare one, param m : " +
                 def.name.str() + (def.sizes.empty() ? "" : "(...)") +

@@ -85,11 +85,12 @@ bool Elaborator::bindSupport(const Expr &right, Scope &scope,
   for (const ast::Binder &binder : right.binders) {
     for (const Bindings *b = outer; b; b = b->outer)
       if (b->name == binder.name) {
-        error(binder.loc, "index '" + binder.name.str() +
-                              "' is already bound on the left; the support "
-                              "needs a new name: " +
-                              right.name.str() + "[" +
-                              freeLetter(scope, bindings).str() + "](...)");
+        error(Code::boundTwice, binder.loc,
+              "index '" + binder.name.str() +
+                  "' is already bound on the left; the support "
+                  "needs a new name: " +
+                  right.name.str() + "[" + freeLetter(scope, bindings).str() +
+                  "](...)");
         return false;
       }
     IndexVar *var = newIndex(binder.name, binder.loc);
@@ -100,7 +101,7 @@ bool Elaborator::bindSupport(const Expr &right, Scope &scope,
     vars.push_back(var);
   }
   if (right.condition) {
-    error(right.condition->loc,
+    error(Code::misplacedCondition, right.condition->loc,
           "a distribution takes no condition; exclude places by logits of "
           "-inf");
     return false;
@@ -134,8 +135,9 @@ bool Elaborator::readParameters(const Expr &right, StringRef distribution,
       return parameter.first == name;
     });
     if (isGiven)
-      error(loc, "'" + name.str() + "' of '" + distribution.str() +
-                     "' is given twice");
+      error(Code::distributionParameter, loc,
+            "'" + name.str() + "' of '" + distribution.str() +
+                "' is given twice");
     isFine &= !isGiven;
     if (isFine)
       choice.parameters.push_back({name.str(), term});
@@ -143,9 +145,9 @@ bool Elaborator::readParameters(const Expr &right, StringRef distribution,
   // normal(mean, deviation) of a mixture. Returns false after an error.
   auto addComponent = [&](const Component &component, const Expr &call) {
     if (call.items.size() != component.parameters.size()) {
-      error(call.loc, "'" + component.name.str() + "' takes " +
-                          component.wants.str() + " but gets " +
-                          counted(call.items.size(), "value"));
+      error(Code::distributionParameter, call.loc,
+            "'" + component.name.str() + "' takes " + component.wants.str() +
+                " but gets " + counted(call.items.size(), "value"));
       return false;
     }
     for (auto [k, item] : llvm::enumerate(call.items)) {
@@ -154,9 +156,9 @@ bool Elaborator::readParameters(const Expr &right, StringRef distribution,
         add(name, *item.value, call.loc);
         continue;
       }
-      error(item.loc, "'" + component.name.str() + "' has no parameter '" +
-                          name.str() + "'" +
-                          parameterHelp(name, component.parameters));
+      error(Code::distributionParameter, item.loc,
+            "'" + component.name.str() + "' has no parameter '" + name.str() +
+                "'" + parameterHelp(name, component.parameters));
       isFine = false;
     }
     return true;
@@ -181,23 +183,25 @@ bool Elaborator::readParameters(const Expr &right, StringRef distribution,
                      !llvm::is_contained(builtinNames(), callee);
     if (isMixture && !callee.empty() &&
         (isUnknown || findDistribution(callee, known))) {
-      error(value.loc, "a mixture is of 'normal' or 'bivariate' components, "
-                       "not of '" +
-                           callee.str() +
-                           "'; of others choose the component by a choice of "
-                           "its own, with 'enumerate'");
+      error(Code::distributionParameter, value.loc,
+            "a mixture is of 'normal' or 'bivariate' components, "
+            "not of '" +
+                callee.str() +
+                "'; of others choose the component by a choice of "
+                "its own, with 'enumerate'");
       return false;
     }
     if (item.name.empty() && position >= names.size()) {
-      error(item.loc, "'" + distribution.str() + "' takes " +
-                          counted(names.size(), "parameter") +
-                          " but gets more");
+      error(Code::distributionParameter, item.loc,
+            "'" + distribution.str() + "' takes " +
+                counted(names.size(), "parameter") + " but gets more");
       return false;
     }
     StringRef name = item.name.empty() ? names[position++] : item.name;
     if (!llvm::is_contained(names, name)) {
-      error(item.loc, "'" + distribution.str() + "' has no parameter '" +
-                          name.str() + "'" + parameterHelp(name, names));
+      error(Code::distributionParameter, item.loc,
+            "'" + distribution.str() + "' has no parameter '" + name.str() +
+                "'" + parameterHelp(name, names));
       isFine = false;
       continue;
     }
@@ -275,9 +279,10 @@ void Elaborator::elaborateChoice(const Statement &s, Array *target,
   if (!distribution && (name.empty() || lookup(scope, name))) {
     std::string shown(right.range.Start.getPointer(),
                       right.range.End.getPointer());
-    return error(right.loc, "expected a distribution, found a value; help: "
-                            "write " +
-                                distributionFor(*target, shown));
+    return error(Code::distributionExpected, right.loc,
+                 "expected a distribution, found a value; help: "
+                 "write " +
+                     distributionFor(*target, shown));
   }
   if (!distribution) {
     std::string ours = ourWord(name, WordPlace::Distribution);
@@ -286,15 +291,17 @@ void Elaborator::elaborateChoice(const Statement &s, Array *target,
     if (ours.empty())
       ours = "; there are " + llvm::join(known, ", ") +
              ", and minus the log of any other density is a penalty";
-    return error(right.loc, "'" + name.str() + "' is no distribution" + ours);
+    return error(Code::distributionExpected, right.loc,
+                 "'" + name.str() + "' is not a distribution" + ours);
   }
   choice.distribution = name.str();
   if (!choice.latent)
     for (const PiecePlace &place : places)
       if (!place.var)
-        return error(place.loc, "'" + target->text +
-                                    "' is data, so its distribution is for "
-                                    "every place: write an index here");
+        return error(Code::choicePlace, place.loc,
+                     "'" + target->text +
+                         "' is data, so its distribution is for "
+                         "every place: write an index here");
   SmallVector<IndexVar *, 1> vars;
   if (!bindSupport(right, scope, bindings, vars) ||
       !readParameters(right, name, distribution->parameters, vars, scope,
@@ -309,7 +316,7 @@ void Elaborator::elaborateChoice(const Statement &s, Array *target,
     std::string shown;
     for (StringRef each : group)
       shown += (shown.empty() ? "'" : " or '") + each.str() + "'";
-    return error(right.loc,
+    return error(Code::distributionParameter, right.loc,
                  "'" + name.str() + "' wants " + shown +
                      (given == 0 ? " but does not get it" : " but gets both"));
   }
@@ -317,11 +324,12 @@ void Elaborator::elaborateChoice(const Statement &s, Array *target,
     return parameter.first == "mean";
   });
   if (name == "mixture" && !hasComponents)
-    return error(right.loc, "'mixture' has no components; write mixture[k]("
-                            "logit = ..., normal(mean, deviation))");
+    return error(Code::distributionParameter, right.loc,
+                 "'mixture' has no components; write mixture[k]("
+                 "logit = ..., normal(mean, deviation))");
   putInOrder(choice);
   if (s.guide && !choice.latent)
-    return error(choice.loc,
+    return error(Code::guide, choice.loc,
                  "'" + target->text +
                      "' is data, which is observed; a guide is for a latent",
                  {{target->loc, "it is declared here"}});

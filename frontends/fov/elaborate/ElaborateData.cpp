@@ -57,19 +57,21 @@ void Elaborator::readDim(const Statement &s, Symbol &symbol, Scope &scope) {
   if (const std::string *text = overrideOf(name)) {
     int64_t number;
     if (StringRef(*text).getAsInteger(10, number))
-      error(s.nameLoc,
+      error(Code::override, s.nameLoc,
             "--set " + name + "=" + *text + ": a dim is a whole number");
     else
       value = number;
   } else if (std::optional<Extent> extent = size(*s.value, scope, nullptr)) {
     value = extent->value();
     if (!value)
-      error(s.value->loc, "dim '" + name + "' is " + extent->text() +
-                              ", which is not a whole number");
+      error(Code::dimValue, s.value->loc,
+            "dim '" + name + "' is " + extent->text() +
+                ", which is not a whole number");
   }
   if (value && (*value < 1 || *value > largestSize)) {
-    error(s.nameLoc, "dim '" + name + "' is " + std::to_string(*value) +
-                         ", but a dim is at least 1 and at most 2^31");
+    error(Code::dimValue, s.nameLoc,
+          "dim '" + name + "' is " + std::to_string(*value) +
+              ", but a dim is at least 1 and at most 2^31");
     value = std::nullopt;
   }
   // After an error, checking continues.
@@ -114,14 +116,16 @@ void Elaborator::readConst(const Statement &s, Symbol &symbol, Scope &scope) {
     if (parseNumber(*text, value, isInteger))
       symbol.value = number(value, s.nameLoc, isInteger);
     else
-      error(s.nameLoc, "--set " + name + "=" + *text + ": a const is a number");
+      error(Code::override, s.nameLoc,
+            "--set " + name + "=" + *text + ": a const is a number");
   } else if (Term *value = expression(*s.value, scope, nullptr)) {
     if (isConstant(*value))
       symbol.value = value;
     else
-      error(s.value->loc, "const '" + name +
-                              "' is not a number that is known before anything "
-                              "runs");
+      error(Code::notConstant, s.value->loc,
+            "const '" + name +
+                "' is not a number that is known before anything "
+                "runs");
   }
   symbol.kind = symbol.value ? Symbol::Number : Symbol::Mistake;
 }
@@ -148,9 +152,10 @@ std::optional<int64_t> Elaborator::symbolCount(const std::string &name,
     if (!StringRef(*text).getAsInteger(10, count) && count >= 1 &&
         count <= largestVocabulary)
       return count;
-    error({}, "--set " + name + ".vocab=" + *text +
-                  ": a vocabulary has a whole number of symbols, at least 1 "
-                  "and at most 2^40");
+    error(Code::override, {},
+          "--set " + name + ".vocab=" + *text +
+              ": a vocabulary has a whole number of symbols, at least 1 "
+              "and at most 2^40");
     return std::nullopt;
   }
   const ast::Expr *given = sizeIn(call);
@@ -161,7 +166,7 @@ std::optional<int64_t> Elaborator::symbolCount(const std::string &name,
   std::optional<int64_t> count = extent->value();
   if (count && *count >= 1 && *count <= largestVocabulary)
     return count;
-  error(given->loc,
+  error(Code::vocabularySize, given->loc,
         "vocabulary '" + name + "' has " + extent->textWithValue() +
             " symbols, but it has " +
             (count ? "at least 1 and at most 2^40"
@@ -178,24 +183,27 @@ Vocabulary *Elaborator::makeVocabulary(const std::string &name, SMLoc loc,
     const ast::Expr &kind =
         call->kind == ExprKind::Call ? *call->args[0] : *call;
     if (!llvm::is_contained(kinds, kind.name)) {
-      error(kind.loc, "'" + kind.name.str() +
-                          "' is no kind of vocabulary (words, chars, "
-                          "sentencepiece, ids)" +
-                          suggestion(kind.name, kinds));
+      error(Code::vocabularyKind, kind.loc,
+            "'" + kind.name.str() +
+                "' is not a kind of vocabulary (words, chars, "
+                "sentencepiece, ids)" +
+                suggestion(kind.name, kinds));
       return nullptr;
     }
     bool hasFile = call->kind == ExprKind::Call && call->items.size() == 1 &&
                    call->items[0].value->kind == ExprKind::String;
     if (kind.name == "sentencepiece" && !hasFile) {
-      error(kind.loc, "'sentencepiece' takes a file: sentencepiece(\"FILE\")");
+      error(Code::vocabularyKind, kind.loc,
+            "'sentencepiece' takes a file: sentencepiece(\"FILE\")");
       return nullptr;
     }
     bool isPlain = call->kind != ExprKind::Call || hasFile ||
                    (sizeIn(call) && call->items[0].name.empty());
     if (!isPlain || (hasFile && kind.name != "sentencepiece")) {
-      error(kind.loc, "'" + kind.name.str() +
-                          "' takes the number of its symbols alone: " +
-                          kind.name.str() + "(100)");
+      error(Code::vocabularyKind, kind.loc,
+            "'" + kind.name.str() +
+                "' takes the number of its symbols alone: " + kind.name.str() +
+                "(100)");
       return nullptr;
     }
   }
@@ -229,7 +237,8 @@ bool Elaborator::readDataAxis(const Statement &s, const ast::Axis &axis,
                               Array &array, Scope &scope) {
   const ast::Expr *extent = axis.extent;
   if (!extent) {
-    error(axis.loc, "an axis of data has an extent, not labels");
+    error(Code::dataAxis, axis.loc,
+          "an axis of data has an extent, not labels");
     return false;
   }
   if (extent->kind == ExprKind::Name && !lookup(scope, extent->name)) {
@@ -247,8 +256,9 @@ bool Elaborator::readDataAxis(const Statement &s, const ast::Axis &axis,
     if (!known)
       return false;
     if (std::optional<int64_t> value = known->value(); value && *value < 1) {
-      error(axis.loc, "data has at least 1 value along each axis, not " +
-                          known->textWithValue());
+      error(Code::sizeTooSmall, axis.loc,
+            "data has at least 1 value along each axis, not " +
+                known->textWithValue());
       return false;
     }
     array.extents.push_back(*known);
@@ -260,13 +270,13 @@ bool Elaborator::readDataAxis(const Statement &s, const ast::Axis &axis,
     if (other.binder == index && k < array.extents.size())
       within = array.extents[k];
   if (!within) {
-    error(extent->args[1]->loc, "'" + index.str() +
-                                    "' names no axis before this one; write '" +
-                                    index.str() + " < ...' at that axis");
+    error(Code::dataAxis, extent->args[1]->loc,
+          "'" + index.str() + "' names no axis before this one; write '" +
+              index.str() + " < ...' at that axis");
     return false;
   }
   if (!within->length()) {
-    error(extent->args[1]->loc,
+    error(Code::dataAxis, extent->args[1]->loc,
           "'" + name.str() + "[" + index.str() + "]' is nested in an axis of " +
               within->text() +
               ", but only a length of the data can have lengths inside");
@@ -278,8 +288,8 @@ bool Elaborator::readDataAxis(const Statement &s, const ast::Axis &axis,
     const Atom *length =
         known->kind == Symbol::Size ? known->size.length() : nullptr;
     if (!length || length->parent != within->text()) {
-      error(extent->loc,
-            "'" + name.str() + "' is no length inside " + within->text(),
+      error(Code::dataAxis, extent->loc,
+            "'" + name.str() + "' is not a length inside " + within->text(),
             {{known->loc, "it is declared here"}});
       return false;
     }
@@ -296,8 +306,9 @@ bool Elaborator::readDataAxis(const Statement &s, const ast::Axis &axis,
 bool Elaborator::readDataType(const ast::Type &type, Array &array, Scope &scope,
                               bool ownVocabulary) {
   if (type.ends && type.name != "position") {
-    error(type.loc, "'ends' follows position(...) only; tokens with an "
-                    "end are a 'sentence'");
+    error(Code::sentenceAxes, type.loc,
+          "'ends' follows position(...) only; tokens with an "
+          "end are a 'sentence'");
     return false;
   }
   if (type.name == "token" || type.name == "sentence") {
@@ -306,10 +317,10 @@ bool Elaborator::readDataType(const ast::Type &type, Array &array, Scope &scope,
     bool hasRows =
         !array.extents.empty() && array.extents.back().nestedLength();
     if (array.isSentence && array.numPlaces != 1 && !hasRows) {
-      error(type.loc, "a sentence has one axis, or one for each row of nested "
-                      "data, but '" +
-                          array.name + "' has " +
-                          std::to_string(array.numPlaces));
+      error(Code::sentenceAxes, type.loc,
+            "a sentence has one axis, or one for each row of nested "
+            "data, but '" +
+                array.name + "' has " + std::to_string(array.numPlaces));
       return false;
     }
     array.vocabulary =
@@ -335,9 +346,10 @@ bool Elaborator::readDataType(const ast::Type &type, Array &array, Scope &scope,
     if (!count)
       return false;
     if (count->value().value_or(0) < 1) {
-      error(type.args[0]->loc, "a class has a fixed number of values, at least "
-                               "1, not " +
-                                   count->text());
+      error(Code::sizeTooSmall, type.args[0]->loc,
+            "a class has a fixed number of values, at least "
+            "1, not " +
+                count->text());
       return false;
     }
     classes->size = *count;
@@ -349,8 +361,9 @@ bool Elaborator::readDataType(const ast::Type &type, Array &array, Scope &scope,
       if (!extent)
         return false;
       if (extent->value().value_or(1) < 1) {
-        error(axis->loc, "data has at least 1 value along each axis, not " +
-                             extent->textWithValue());
+        error(Code::sizeTooSmall, axis->loc,
+              "data has at least 1 value along each axis, not " +
+                  extent->textWithValue());
         return false;
       }
       array.valueShape->push_back(*extent);
@@ -371,9 +384,9 @@ bool Elaborator::readDataType(const ast::Type &type, Array &array, Scope &scope,
                          : nullptr;
   if (array.positionOf && array.positionOf->numPlaces > 0)
     return true;
-  error(of.loc,
+  error(Code::positionOf, of.loc,
         "'" + of.name.str() +
-            "' is no data with an axis, so nothing "
+            "' is not data with an axis, so nothing "
             "has a position in it",
         {{symbol->loc, "it is declared here"}});
   return false;

@@ -91,10 +91,10 @@ bool Elaborator::readPlace(const ast::Left &left, const ast::Place &place,
              b->var->loc == other.loc;
     });
     if (isTwice) {
-      error(place.loc,
+      error(Code::boundTwice, place.loc,
             "index '" + value->name.str() +
-                "' stands twice here; give each place an index of its own",
-            {{b->var->loc, "it first stands here"}});
+                "' is written twice here; give each place an index of its own",
+            {{b->var->loc, "it is first written here"}});
       return false;
     }
     result.shift = shift;
@@ -152,7 +152,7 @@ bool Elaborator::isNew(Array *array, ArrayRef<PiecePlace> places, SMLoc loc,
   std::string first = diagnostics.lineText(it->second, loc);
   std::string line = std::to_string(diagnostics.lineOf(it->second));
   bool isHere = first == "line " + line;
-  error(loc,
+  error(Code::givenTwice, loc,
         what + array->text + placesText(places, true) + " is given twice (" +
             (isHere ? "lines " + line + " and " : first + " and line ") +
             std::to_string(diagnostics.lineOf(loc)) + ")",
@@ -166,9 +166,9 @@ void Elaborator::addPiece(Array *array, Piece piece) {
   if (array->pieces.size() > maxPlaces)
     return;
   if (array->pieces.size() == maxPlaces)
-    error(piece.loc, "'" + array->text + "' is given at more than " +
-                         std::to_string(maxPlaces) +
-                         " places; write it over an index");
+    error(Code::tooLarge, piece.loc,
+          "'" + array->text + "' is given at more than " +
+              std::to_string(maxPlaces) + " places; write it over an index");
   array->pieces.push_back(std::move(piece));
 }
 
@@ -183,7 +183,7 @@ Array *Elaborator::readLeft(const ast::Left &left, Scope &scope,
   Array *data =
       family->isData ? family->members.begin()->second.array : nullptr;
   if (data && left.places.size() != data->numPlaces) {
-    error(left.loc,
+    error(Code::numberOfIndices, left.loc,
           "'" + left.name.str() + "' has " + counted(data->numPlaces, "axis") +
               " but " + counted(left.places.size(), "index") + " here" +
               (left.places.empty()
@@ -199,9 +199,10 @@ Array *Elaborator::readLeft(const ast::Left &left, Scope &scope,
     if (!data && family->isStatic[k]) {
       std::optional<int64_t> value = staticValue(*place.value, scope, bindings);
       if (!value) {
-        error(place.loc, "this axis of '" + left.name.str() +
-                             "' selects members, so its place is a number "
-                             "known before anything runs");
+        error(Code::memberIndex, place.loc,
+              "this axis of '" + left.name.str() +
+                  "' selects members, so its place is a number "
+                  "known before anything runs");
         return nullptr;
       }
       at.push_back(*value);
@@ -245,7 +246,7 @@ void Elaborator::elaborateAt(const Statement &s, Scope &scope,
   for (auto [left, target] : llvm::zip(s.lefts, targets))
     if (target.array->source == Array::Data &&
         llvm::all_of(target.places, [](auto &place) { return place.var; }))
-      return error(left.loc,
+      return error(Code::dataGiven, left.loc,
                    "'" + left.name.str() +
                        "' is data and cannot be given by an equation; write "
                        "'~' for its distribution",
@@ -271,9 +272,9 @@ bool Elaborator::spread(const Statement &s, Terms &values) {
     model->bindings.push_back(
         {whole, {Extent(wanted)}, s.lefts[0].loc, "", {}});
   } else if (values.size() != wanted) {
-    error(s.value->loc, "the right side has " +
-                            counted(values.size(), "value") +
-                            " but the left has " + counted(wanted, "name"));
+    error(Code::numberOfValues, s.value->loc,
+          "the right side has " + counted(values.size(), "value") +
+              " but the left has " + counted(wanted, "name"));
     return false;
   }
   return true;
@@ -302,8 +303,9 @@ void Elaborator::elaborateStatement(const Statement &s, Scope &scope) {
   for (auto &[name, extent] : statics) {
     total *= extent;
     if (total > maxMembers)
-      return error(s.loc, "this equation has " + std::to_string(total) +
-                              " members, but a family has at most 4096");
+      return error(Code::familySize, s.loc,
+                   "this equation has " + std::to_string(total) +
+                       " members, but a family has at most 4096");
   }
   for (int64_t number = 0; number < total; ++number) {
     const Bindings *bindings = nullptr;

@@ -32,15 +32,17 @@ bool Elaborator::isTooMuch(SMLoc loc) {
   if (isFull ||
       (model->terms.size() < maxTerms && model->storage.size() < maxArrays))
     return isFull;
-  error(loc, "this model has too many operations or parameters once its defs "
-             "and families are written out");
+  error(Code::tooLarge, loc,
+        "this model has too many operations or parameters once its defs "
+        "and families are written out");
   return isFull = true;
 }
 
 bool Elaborator::isTooDeep(SMLoc loc) {
   if (isFull || depth <= maxDepth)
     return isFull;
-  error(loc, "this is nested too deep, or is defined by itself");
+  error(Code::tooLarge, loc,
+        "this is nested too deep, or is defined by itself");
   // Two definitions by itself would recurse in every branch.
   return isFull = true;
 }
@@ -387,8 +389,9 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
     static constexpr StringRef symbols[] = {"<s>", "</s>", "<unk>"};
     const auto *it = llvm::find(symbols, expr.name);
     if (it == std::end(symbols)) {
-      error(expr.loc, "a symbol in an equation is \"<s>\", \"</s>\" or "
-                      "\"<unk>\"; others depend on the vocabulary");
+      error(Code::notAValue, expr.loc,
+            "a symbol in an equation is \"<s>\", \"</s>\" or "
+            "\"<unk>\"; others depend on the vocabulary");
       return nullptr;
     }
     result = number(it - symbols, expr.loc, true);
@@ -397,9 +400,10 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
   }
   case ExprKind::Train: {
     if (expr.name != "step") {
-      error(expr.loc, "'train." + expr.name.str() +
-                          "' is no value of the training; there is "
-                          "'train.step', the number of the update");
+      error(Code::undefinedName, expr.loc,
+            "'train." + expr.name.str() +
+                "' is not a value of the training; there is "
+                "'train.step', the number of the update");
       return nullptr;
     }
     result = make(TermKind::Read, expr.loc);
@@ -407,8 +411,9 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
     break;
   }
   case ExprKind::List:
-    error(expr.loc, "a list is not a value; help: write a ++ b to join two "
-                    "vectors, stack[k](x[k]) for the rows of a matrix");
+    error(Code::listAsValue, expr.loc,
+          "a list is not a value; help: write a ++ b to join two "
+          "vectors, stack[k](x[k]) for the rows of a matrix");
     return nullptr;
   case ExprKind::Unary: {
     Term *arg = sub(0);
@@ -421,7 +426,8 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
     const Expr &exponent = *expr.args[1];
     if (expr.op == ast::Op::Pow && exponent.kind == ExprKind::Name &&
         exponent.name == "T" && !lookup(scope, "T")) {
-      error(exponent.loc, "'T' is not defined" + transpositionHelp().str());
+      error(Code::transposition, exponent.loc,
+            "'T' is not defined" + transpositionHelp().str());
       return nullptr;
     }
     Term *a = sub(0), *b = sub(1);
@@ -479,8 +485,9 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
     if (values.empty())
       return nullptr;
     if (values.size() > 1) {
-      error(expr.loc, "this gives " + std::to_string(values.size()) +
-                          " values but one is wanted here");
+      error(Code::numberOfValues, expr.loc,
+            "this gives " + std::to_string(values.size()) +
+                " values but one is wanted here");
       return nullptr;
     }
     result = values[0];
@@ -498,8 +505,9 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
     if (!read || !fallback)
       return nullptr;
     if (read->kind != TermKind::Read && read->kind != TermKind::Select) {
-      error(expr.loc, "'?"
-                      "?' follows an index: x[i+1] ?? 0");
+      error(Code::misplacedOtherwise, expr.loc,
+            "'?"
+            "?' follows an index: x[i+1] ?? 0");
       return nullptr;
     }
     result = make(read->kind, read->loc, read->args);

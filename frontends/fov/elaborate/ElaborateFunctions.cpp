@@ -50,7 +50,7 @@ bool Elaborator::readSizes(ArrayRef<ast::Item> items, Shape &sizes,
     if (!extent)
       return false;
     if (extent->value().value_or(1) < 1) {
-      error(item.value->loc,
+      error(Code::sizeTooSmall, item.value->loc,
             "a size is at least 1, not " + extent->textWithValue());
       return false;
     }
@@ -99,18 +99,20 @@ Elaborator::Terms Elaborator::builtin(const Expr &expr, StringRef name,
                                     "[i](x[i]) over an index"
                               : formOf(name));
   if (given < low || given > high) {
-    error(loc, "'" + name.str() + "' takes " +
-                   (low == high
-                        ? std::to_string(low)
-                        : std::to_string(low) + " to " + std::to_string(high)) +
-                   (high == 1 ? " value" : " values") + " but gets " +
-                   std::to_string(given) + help);
+    error(Code::numberOfArguments, loc,
+          "'" + name.str() + "' takes " +
+              (low == high
+                   ? std::to_string(low)
+                   : std::to_string(low) + " to " + std::to_string(high)) +
+              (high == 1 ? " value" : " values") + " but gets " +
+              std::to_string(given) + help);
     return {};
   }
   for (const ast::Item &item : expr.items)
     if (!item.name.empty()) {
-      error(item.loc, "'" + name.str() + "' has no argument '" +
-                          item.name.str() + "'" + help);
+      error(Code::unknownArgument, item.loc,
+            "'" + name.str() + "' has no argument '" + item.name.str() + "'" +
+                help);
       return {};
     }
   // Shapes: zeros(H), zeros(R, C).
@@ -164,6 +166,6 @@ Elaborator::Terms Elaborator::builtin(const Expr &expr, StringRef name,
     term->reduction = *reduction;
     return {term};
   }
-  error(loc, "'" + name.str() + "' cannot be called here");
+  error(Code::notCallable, loc, "'" + name.str() + "' cannot be called here");
   return {};
 }

@@ -83,7 +83,8 @@ static std::string misfitOf(const FileLoader &loader, const Array &array) {
   }
   bool isPixels = loader.kind == "pixels";
   if (array.kind != Kind::Real && !(isPixels && array.kind == Kind::Bit))
-    return "'" + loader.kind + "' gives numbers, but " + name + " is no 'real'";
+    return "'" + loader.kind + "' gives numbers, but " + name +
+           " is not 'real'";
   if (isPixels) {
     int64_t channels = channelsOf(array);
     if (channels == 0)
@@ -132,8 +133,9 @@ bool Elaborator::readLoaderNumbers(const ast::Item &item, FileLoader &loader,
     if (!(number >= argument.least && number <= argument.most) ||
         std::isinf(number) ||
         (argument.isWhole && number != std::floor(number))) {
-      error(expr->loc, "'" + name + "' of '" + loader.kind + "' is " +
-                           argument.wants.str());
+      error(Code::loaderArgument, expr->loc,
+            "'" + name + "' of '" + loader.kind + "' is " +
+                argument.wants.str());
       return false;
     }
     numbers.push_back(number);
@@ -149,15 +151,16 @@ bool Elaborator::readLoader(const ast::Type &type, Array &array, Scope &scope) {
   const Expr &call = *type.loader;
   const Expr &callee = call.kind == ExprKind::Call ? *call.args[0] : call;
   auto fail = [&](SMLoc loc, const std::string &text) {
-    error(loc, text);
+    error(Code::loaderArgument, loc, text);
     return false;
   };
   if (callee.kind != ExprKind::Name || !llvm::is_contained(kinds, callee.name))
-    return fail(callee.loc, "'" +
-                                std::string(callee.range.Start.getPointer(),
-                                            callee.range.End.getPointer()) +
-                                "' is no kind of files (pixels, sound, text)" +
-                                suggestion(callee.name, kinds));
+    return fail(callee.loc,
+                "'" +
+                    std::string(callee.range.Start.getPointer(),
+                                callee.range.End.getPointer()) +
+                    "' is not a kind of files (pixels, sound, text)" +
+                    suggestion(callee.name, kinds));
   FileLoader &loader = array.loader;
   loader.kind = callee.name.str();
   ArrayRef<LoaderNumber> known = numbersOf(loader.kind);
@@ -169,8 +172,9 @@ bool Elaborator::readLoader(const ast::Type &type, Array &array, Scope &scope) {
       if (loader.kind == "text") {
         if (item.value->kind != ExprKind::String || !item.name.empty() ||
             item.value->name.empty())
-          return fail(item.loc, "'text' takes what stands between the lists of "
-                                "each outer axis: text(\"|\")");
+          return fail(item.loc,
+                      "'text' takes the separator between the lists of "
+                      "each outer axis: text(\"|\")");
         loader.separators.push_back(item.value->name.str());
         continue;
       }

@@ -24,7 +24,7 @@ bool Elaborator::resolveMember(Family &family, ArrayRef<const Expr *> given,
     if (k >= given.size()) {
       if (!isStatic)
         continue;
-      error(loc,
+      error(Code::memberIndex, loc,
             "'" + family.name + "' is a family of " +
                 std::to_string(family.members.size()) +
                 " members; select one with an index",
@@ -37,7 +37,7 @@ bool Elaborator::resolveMember(Family &family, ArrayRef<const Expr *> given,
     }
     std::optional<int64_t> value = staticValue(*given[k], scope, bindings);
     if (!value) {
-      error(given[k]->loc,
+      error(Code::memberIndex, given[k]->loc,
             "index of '" + family.name +
                 "' selects a member, so it is a number known "
                 "before anything runs",
@@ -64,7 +64,7 @@ bool Elaborator::resolveMember(Family &family, ArrayRef<const Expr *> given,
     for (const std::optional<Extent> &extent : family.extents)
       extents += (extents.empty() ? "" : ",") +
                  std::to_string(extent ? extent->value().value_or(0) : 0);
-    error(loc,
+    error(Code::memberIndex, loc,
           "'" + family.name + "[" + shown +
               "]' is outside the family, "
               "which has " +
@@ -126,7 +126,7 @@ bool Elaborator::resolvePath(const Expr &expr, Scope &scope,
     return path.symbol->kind != Symbol::Mistake;
   }
   default:
-    error(expr.loc, "expected a name");
+    error(Code::notAValue, expr.loc, "expected a name");
     return false;
   }
 }
@@ -158,7 +158,7 @@ Term *Elaborator::nameTerm(const Expr &expr, Scope &scope,
   case Symbol::Size:
     if (const Atom *length = symbol->size.length();
         length && !length->parent.empty()) {
-      error(expr.loc,
+      error(Code::nestedLength, expr.loc,
             "'" + name.str() + "' differs for each place of " + length->parent +
                 "; write " + name.str() + "[...] with one of them",
             {{symbol->loc, "it is declared here"}});
@@ -181,7 +181,7 @@ Term *Elaborator::nameTerm(const Expr &expr, Scope &scope,
                        rest))
       return nullptr;
     if (member.instance) {
-      error(expr.loc,
+      error(Code::moduleAsValue, expr.loc,
             "'" + name.str() + "' is a module; apply it: " + name.str() +
                 "(...)",
             {{symbol->loc, "it is declared here"}});
@@ -193,7 +193,7 @@ Term *Elaborator::nameTerm(const Expr &expr, Scope &scope,
     return term;
   }
   default:
-    error(expr.loc, "'" + name.str() + "' is not a value",
+    error(Code::notAValue, expr.loc, "'" + name.str() + "' is not a value",
           {{symbol->loc, "it is declared here"}});
     return nullptr;
   }
@@ -236,7 +236,7 @@ Term *Elaborator::indexTerm(const Expr &expr, Scope &scope,
                          member, unused))
         return nullptr;
       if (member.instance) {
-        error(expr.loc,
+        error(Code::moduleAsValue, expr.loc,
               "'" + symbol.family->name + "' is a module; help: apply it: " +
                   symbol.family->name + "(...)",
               {{symbol.loc, "it is declared here"}});

@@ -73,7 +73,7 @@ bool Elaborator::bindSizes(const Statement &def, StringRef name,
       bool isNamed = !wanted.empty() && k < def.sizes.size();
       std::string value(item.value->range.Start.getPointer(),
                         item.value->range.End.getPointer());
-      error(item.loc,
+      error(Code::numberOfSizes, item.loc,
             "'" + name.str() + "' takes " + counted(wanted.size(), "size") +
                 " but gets " + std::to_string(given.size()) +
                 (isNamed
@@ -87,7 +87,7 @@ bool Elaborator::bindSizes(const Statement &def, StringRef name,
       size = wanted[k];
     } else if (!llvm::is_contained(def.sizes, size)) {
       std::string foreign = ourWord(size, WordPlace::Size);
-      error(item.loc,
+      error(Code::numberOfSizes, item.loc,
             "'" + name.str() + "' has no size '" + size.str() + "'" +
                 (foreign.empty() ? suggestion(size, def.sizes) : foreign));
       return false;
@@ -96,13 +96,14 @@ bool Elaborator::bindSizes(const Statement &def, StringRef name,
     if (!argument)
       return false;
     if (!sizes.try_emplace(size, *argument).second) {
-      error(item.loc, "size '" + size.str() + "' is given twice");
+      error(Code::numberOfSizes, item.loc,
+            "size '" + size.str() + "' is given twice");
       return false;
     }
   }
   for (StringRef size : wanted)
     if (!sizes.count(size)) {
-      error(loc,
+      error(Code::numberOfSizes, loc,
             "'" + name.str() + "' needs its size '" + size.str() +
                 "'; help: write " + name.str() + "(" +
                 llvm::join(wanted, ", ") + ")",
@@ -141,9 +142,10 @@ bool Elaborator::areSizes(const Statement &def, StringRef name,
                      standard->integer == 0;
     if (!value || *value >= (mayBeZero ? 0 : 1))
       continue;
-    error(item.loc, "size '" + size.str() + "' of '" + name.str() + "' is " +
-                        std::to_string(*value) + ", but a size is at least " +
-                        (mayBeZero ? "0" : "1"));
+    error(Code::sizeTooSmall, item.loc,
+          "size '" + size.str() + "' of '" + name.str() + "' is " +
+              std::to_string(*value) + ", but a size is at least " +
+              (mayBeZero ? "0" : "1"));
     return false;
   }
   return true;
@@ -158,8 +160,9 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
       call.kind == ExprKind::Call ? call.items : ArrayRef<ast::Item>();
   bool isKnown = callee->kind == ExprKind::Name && lookup(scope, callee->name);
   if (const ast::Item *item = isKnown ? nullptr : structureIn(items)) {
-    error(item->loc, "a module is one layer in one direction" +
-                         ourWord(item->name, WordPlace::Size));
+    error(Code::moduleOption, item->loc,
+          "a module is one layer in one direction" +
+              ourWord(item->name, WordPlace::Size));
     return nullptr;
   }
   if (callee->kind != ExprKind::Name) {
@@ -167,8 +170,9 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
                         callee->range.End.getPointer());
     WordUse use{WordPlace::Module, std::nullopt, written};
     if (!isOfLibrary(*callee, scope, bindings, use))
-      error(callee->loc, "expected the name of a module" +
-                             ourWord(written, WordPlace::Module));
+      error(Code::unknownModule, callee->loc,
+            "expected the name of a module" +
+                ourWord(written, WordPlace::Module));
     return nullptr;
   }
   std::string name = callee->name.str();
@@ -180,7 +184,7 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
         item.value->kind == ExprKind::Name ? item.value->name : StringRef();
     bool isFlag = item.name == "bias" || item.name == "peephole";
     if (isFlag && value != "false" && value != "true") {
-      error(item.value->loc,
+      error(Code::moduleOption, item.value->loc,
             "'" + item.name.str() + "' is true or false; help: write " +
                 item.name.str() + " = " +
                 (value.equals_insensitive("true") ? "true"
@@ -208,15 +212,16 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
   name += variant;
   if (given.size() > 1 && given.back().name.empty() &&
       isTruth(*given.back().value)) {
-    error(given.back().loc,
+    error(Code::moduleOption, given.back().loc,
           "a flag of a module has a name; help: write bias = " +
               given.back().value->name.lower());
     return nullptr;
   }
   Symbol *symbol = lookup(scope, name);
   if (!symbol && !variant.empty() && lookup(scope, callee->name)) {
-    error(callee->loc, "there is no '" + name + "': '" + callee->name.str() +
-                           "' has no such variant");
+    error(Code::unknownModule, callee->loc,
+          "there is no '" + name + "': '" + callee->name.str() +
+              "' has no such variant");
     return nullptr;
   }
   if (!symbol) {
@@ -227,7 +232,7 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
   if (symbol->kind == Symbol::Mistake)
     return nullptr;
   if (symbol->kind != Symbol::Def) {
-    error(callee->loc, "'" + name + "' is no module",
+    error(Code::unknownModule, callee->loc, "'" + name + "' is not a module",
           {{symbol->loc, "it is declared here"}});
     return nullptr;
   }
@@ -295,10 +300,11 @@ Member Elaborator::makeParam(const Statement &s, const std::string &path,
   }
   size_t rank = kind == "vector" ? 1 : kind == "matrix" ? 2 : call.items.size();
   if (call.kind != ExprKind::Call || call.items.size() != rank) {
-    error(call.loc, "'" + kind.str() + "' takes " + counted(rank, "size") +
-                        " but gets " + std::to_string(call.items.size()) +
-                        "; help: write vector(n), matrix(n, m) or tensor(n, "
-                        "m, k)");
+    error(Code::numberOfSizes, call.loc,
+          "'" + kind.str() + "' takes " + counted(rank, "size") + " but gets " +
+              std::to_string(call.items.size()) +
+              "; help: write vector(n), matrix(n, m) or tensor(n, "
+              "m, k)");
     return member;
   }
   Array *array = &model->storage.emplace_back();
@@ -312,14 +318,16 @@ Member Elaborator::makeParam(const Statement &s, const std::string &path,
     if (!extent)
       return member;
     if (std::optional<int64_t> value = extent->value(); value && *value < 1) {
-      error(item.loc, "a parameter has at least 1 value along each axis, not " +
-                          std::to_string(*value));
+      error(Code::sizeTooSmall, item.loc,
+            "a parameter has at least 1 value along each axis, not " +
+                std::to_string(*value));
       return member;
     }
     if (extent->differs()) {
-      error(item.loc, "'" + s.array.name.str() +
-                          "' is a parameter, which has one size, but " +
-                          extent->text() + " differs between examples");
+      error(Code::sizeOfExample, item.loc,
+            "'" + s.array.name.str() +
+                "' is a parameter, which has one size, but " + extent->text() +
+                " differs between examples");
       return member;
     }
     array->declared.push_back(*extent);
@@ -345,7 +353,8 @@ std::vector<std::string> Elaborator::membersOf(const ast::Axis &axis,
     if (!known)
       declare(scope, label, constant);
     else if (known->kind != Symbol::Label || known->label != int64_t(k)) {
-      error(axis.loc, "label '" + label.str() + "' has another meaning",
+      error(Code::declaredTwice, axis.loc,
+            "label '" + label.str() + "' has another meaning",
             {{known->loc, "it is declared here"}});
       return {};
     }
@@ -358,13 +367,14 @@ std::vector<std::string> Elaborator::membersOf(const ast::Axis &axis,
     return {};
   std::optional<int64_t> value = extent->value();
   if (!value)
-    error(axis.loc, "a family has a fixed number of members, but " +
-                        extent->text() + " differs between examples");
+    error(Code::familySize, axis.loc,
+          "a family has a fixed number of members, but " + extent->text() +
+              " differs between examples");
   else if (*value < 1 || *value > maxMembers)
-    error(axis.loc, "'" + family.name + "' would have " +
-                        std::to_string(*value) +
-                        " members, but a family has at least 1 and at most "
-                        "4096");
+    error(Code::familySize, axis.loc,
+          "'" + family.name + "' would have " + std::to_string(*value) +
+              " members, but a family has at least 1 and at most "
+              "4096");
   else
     for (int64_t k = 0; k < *value; ++k)
       members.push_back(std::to_string(k));
@@ -398,10 +408,11 @@ void Elaborator::declareParam(const Statement &s, Scope &scope) {
       return;
     size_t total = members.size() * names.size();
     if (total > size_t(maxMembers))
-      return error(axis.loc, "'" + family->name + "' would have " +
-                                 std::to_string(total) +
-                                 " members, but a family has at least 1 and at "
-                                 "most 4096");
+      return error(Code::familySize, axis.loc,
+                   "'" + family->name + "' would have " +
+                       std::to_string(total) +
+                       " members, but a family has at least 1 and at "
+                       "most 4096");
     family->isStatic.push_back(true);
     if (!axis.labels.empty())
       family->labels[family->extents.size()] = names;

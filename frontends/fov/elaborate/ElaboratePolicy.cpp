@@ -27,12 +27,13 @@ void Elaborator::readReward(const Expr &value, Scope &scope,
     return;
   }
   if (name.empty())
-    return error(value.loc, "the reward of 'policy' must be a metric or the "
-                            "name of an equation; help: write gain = .. as an "
-                            "equation, and reward = gain");
-  error(value.loc, "the reward '" + name.str() +
-                       "' is neither a metric nor an equation" +
-                       suggestion(name, metrics()));
+    return error(Code::policyArgument, value.loc,
+                 "the reward of 'policy' must be a metric or the "
+                 "name of an equation; help: write gain = .. as an "
+                 "equation, and reward = gain");
+  error(Code::policyArgument, value.loc,
+        "the reward '" + name.str() + "' is neither a metric nor an equation" +
+            suggestion(name, metrics()));
 }
 
 /// `baseline = others`: what a policy subtracts from the reward.
@@ -40,7 +41,7 @@ void Elaborator::readBaselineWord(const Expr &value, LatentTreatment &result) {
   StringRef name = value.kind == ExprKind::Name ? value.name : StringRef();
   static constexpr StringRef known[] = {"others", "greedy", "none"};
   if (!llvm::is_contained(known, name))
-    return error(value.loc,
+    return error(Code::policyArgument, value.loc,
                  "the baseline of 'policy' must be 'others', 'greedy' or "
                  "'none'" +
                      suggestion(name, known));
@@ -54,7 +55,7 @@ void Elaborator::elaboratePolicy(const Treatment &treatment, Scope &scope,
   for (const Treatment &other : treatments)
     if (&other != &treatment && other.isTraining &&
         (other.kind == "policy" || other.symbol == treatment.symbol))
-      return error(treatment.loc,
+      return error(Code::policyMisfit, treatment.loc,
                    other.kind == "policy" && other.symbol != treatment.symbol
                        ? "only one name can have 'policy': it trains "
                          "everything that is generated"
@@ -64,13 +65,13 @@ void Elaborator::elaboratePolicy(const Treatment &treatment, Scope &scope,
   for (const Choice &other : model->choices) {
     std::vector<Diagnostics::Note> here = {{other.loc, "it is drawn here"}};
     if (other.latent)
-      return error(treatment.loc,
+      return error(Code::policyMisfit, treatment.loc,
                    "'policy' needs the exact log-probability of what is "
                    "generated, but '" +
                        other.target->name + "' is latent",
                    here);
     if (other.ahead)
-      return error(treatment.loc,
+      return error(Code::policyMisfit, treatment.loc,
                    "'policy' cannot be combined with a choice of later places "
                    "of '" +
                        other.target->name + "', which nothing generates",
@@ -78,7 +79,7 @@ void Elaborator::elaboratePolicy(const Treatment &treatment, Scope &scope,
     // The search computes densities in its own way.
     if (other.distribution != "categorical" &&
         other.distribution != "bernoulli")
-      return error(treatment.loc,
+      return error(Code::policyMisfit, treatment.loc,
                    "'policy' generates symbols and bits, but '" +
                        other.target->name + "' is drawn from '" +
                        other.distribution +
@@ -86,14 +87,14 @@ void Elaborator::elaboratePolicy(const Treatment &treatment, Scope &scope,
                    here);
   }
   for (const ast::Entry *entry : replacedInDecoding)
-    return error(treatment.loc,
+    return error(Code::policyMisfit, treatment.loc,
                  "'policy' samples from the decoder, but decode { set " +
                      entry->left.name.str() +
                      " = .. } makes its probabilities differ from those of "
                      "training",
                  {{entry->left.loc, "it is replaced here"}});
   if (auto mark = pendingMarks.find("valid"); mark != pendingMarks.end())
-    return error(treatment.loc,
+    return error(Code::policyMisfit, treatment.loc,
                  "'policy' samples from the decoder, but decode { valid = .. } "
                  "forbids values that have a probability in training; help: "
                  "make their logits -inf instead",
@@ -105,12 +106,13 @@ void Elaborator::elaboratePolicy(const Treatment &treatment, Scope &scope,
   if (diagnostics.numErrors() != before)
     return;
   if (!result.words.count("reward") && !result.words.count("equation"))
-    return error(treatment.loc, "'policy' needs a reward; help: write " + name +
-                                    " ~ policy(reward = bleu)");
+    return error(Code::policyArgument, treatment.loc,
+                 "'policy' needs a reward; help: write " + name +
+                     " ~ policy(reward = bleu)");
   result.words.try_emplace("baseline", "none");
   double &samples = result.numbers.try_emplace("samples", 1).first->second;
   if (samples < 2 && result.words["baseline"] == "others")
-    return error(treatment.loc,
+    return error(Code::policyArgument, treatment.loc,
                  "'baseline = others' is the mean reward of the other samples, "
                  "but there is 1 sample; help: write samples = 2 or more");
   choice.treatment = result;

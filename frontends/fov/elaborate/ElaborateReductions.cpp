@@ -49,7 +49,8 @@ bool Elaborator::expandMembers(const Expr &expr, int64_t extent, Scope &scope,
   }
   if (!members.values.empty())
     return true;
-  error(binder.loc, "'" + binder.name.str() + "' has no members here");
+  error(Code::memberIndex, binder.loc,
+        "'" + binder.name.str() + "' has no members here");
   return false;
 }
 
@@ -73,11 +74,12 @@ bool Elaborator::isBoundTwice(const Expr &expr, const ast::Binder &binder,
   if (!bound)
     return false;
   bool vowel = StringRef("aeiou").contains(expr.name.front());
-  error(binder.loc, "index '" + binder.name.str() +
-                        "' is already bound on the left of this equation; " +
-                        (vowel ? "an " : "a ") + expr.name.str() +
-                        " needs a new name: " + expr.name.str() + "[" +
-                        freeLetter(scope, bindings).str() + "](...)");
+  error(Code::boundTwice, binder.loc,
+        "index '" + binder.name.str() +
+            "' is already bound on the left of this equation; " +
+            (vowel ? "an " : "a ") + expr.name.str() +
+            " needs a new name: " + expr.name.str() + "[" +
+            freeLetter(scope, bindings).str() + "](...)");
   return true;
 }
 
@@ -96,7 +98,7 @@ Term *Elaborator::staticReduce(const Expr &expr, const Extent &extent,
   auto it = folds.find(name);
   bool isNested = expr.binders.size() > 1;
   if (isNested && it == folds.end() && name != "concat") {
-    error(expr.binders[0].loc,
+    error(Code::reductionForm, expr.binders[0].loc,
           "'" + expr.binders[0].name.str() +
               "' selects members, so it is the only index of its " +
               name.str());
@@ -278,7 +280,8 @@ bool Elaborator::bindReduction(const Expr &expr, bool normalises, Scope &scope,
     if (llvm::any_of(vars, [&](IndexVar *other) {
           return other->name == binder.name;
         })) {
-      error(binder.loc, "index '" + binder.name.str() + "' stands here twice");
+      error(Code::boundTwice, binder.loc,
+            "index '" + binder.name.str() + "' is bound twice here");
       return false;
     }
     IndexVar *var = newIndex(binder.name, binder.loc);
@@ -324,7 +327,7 @@ bool Elaborator::checkUse(const Expr &expr, const IndexVar &var,
         "; write " + shown.substr(0, shown.size() - 1) + "," + var.name + "]";
   else if (value.kind == ExprKind::Name)
     text += "; write " + shown + "[" + var.name + "]";
-  error(expr.loc, text);
+  error(Code::unusedIndex, expr.loc, text);
   return false;
 }
 
@@ -333,22 +336,25 @@ Term *Elaborator::reduceTerm(const Expr &expr, Scope &scope,
   std::optional<Reduction> reduction = reductionNamed(expr.name);
   bool stacks = expr.name == "stack" || expr.name == "concat";
   if (!reduction && !stacks) {
-    error(expr.loc, "'" + expr.name.str() +
-                        "[...]' is a distribution; it belongs after '~'");
+    error(Code::reductionForm, expr.loc,
+          "'" + expr.name.str() +
+              "[...]' is a distribution; it belongs after '~'");
     return nullptr;
   }
   if (expr.items.size() != 1 || !expr.items[0].name.empty()) {
-    error(expr.loc, "'" + expr.name.str() + "[...]' takes one value");
+    error(Code::numberOfArguments, expr.loc,
+          "'" + expr.name.str() + "[...]' takes one value");
     return nullptr;
   }
   if (expr.name == "cumsum" && expr.binders.size() != 1) {
-    error(expr.loc, "'cumsum' runs along one index");
+    error(Code::reductionForm, expr.loc, "'cumsum' runs along one index");
     return nullptr;
   }
   if (stacks && expr.condition) {
-    error(expr.condition->loc, "'" + expr.name.str() +
-                                   "' takes no condition; every element has "
-                                   "its place");
+    error(Code::misplacedCondition, expr.condition->loc,
+          "'" + expr.name.str() +
+              "' takes no condition; every element has "
+              "its place");
     return nullptr;
   }
   for (auto [k, binder] : llvm::enumerate(expr.binders)) {
@@ -361,7 +367,7 @@ Term *Elaborator::reduceTerm(const Expr &expr, Scope &scope,
           binder.extent ? size(*binder.extent, scope, bindings) : it->second;
       return stated ? staticReduce(expr, *stated, scope, bindings) : nullptr;
     }
-    error(binder.loc,
+    error(Code::reductionForm, binder.loc,
           "'" + binder.name.str() + "' selects members, so it stands first");
     return nullptr;
   }

@@ -18,7 +18,7 @@ std::optional<Extent> Elaborator::lengthAt(Symbol &symbol, int64_t at,
   auto [it, inserted] = lengthValues.try_emplace({&symbol, at});
   if (!inserted) {
     if (it->second.isBusy)
-      error(symbol.loc,
+      error(Code::definedByItself, symbol.loc,
             "the length at " + std::to_string(at) + " is defined by itself");
     return it->second.value;
   }
@@ -34,7 +34,8 @@ std::optional<Extent> Elaborator::lengthAt(Symbol &symbol, int64_t at,
   }
   // An index, also that of a length, starts at 0.
   if (!general || at < 0) {
-    error(loc, "no equation gives the length at " + std::to_string(at),
+    error(Code::missingEquation, loc,
+          "no equation gives the length at " + std::to_string(at),
           {{symbol.loc, "the others are given here"}});
     return std::nullopt;
   }
@@ -53,7 +54,7 @@ std::optional<Extent> Elaborator::size(const Expr &expr, Scope &scope,
   if (!result || (!result->isTooLarge() && (!isNumber || result->value())))
     return result;
   if (report)
-    error(expr.loc, "this size is too large");
+    error(Code::tooLarge, expr.loc, "this size is too large");
   return std::nullopt;
 }
 
@@ -67,9 +68,10 @@ std::optional<Extent> Elaborator::namedSize(const Expr &expr, Scope &scope,
     if (b->number)
       return Extent(*b->number);
     if (report)
-      error(expr.loc, "'" + expr.name.str() +
-                          "' is an index, not a size that is known before "
-                          "anything runs");
+      error(Code::notConstant, expr.loc,
+            "'" + expr.name.str() +
+                "' is an index, not a size that is known before "
+                "anything runs");
     return std::nullopt;
   }
   Symbol *symbol = lookup(scope, expr.name);
@@ -90,7 +92,7 @@ std::optional<Extent> Elaborator::namedSize(const Expr &expr, Scope &scope,
   if (value && value->kind == TermKind::Number && value->isInteger)
     return Extent(int64_t(value->number));
   if (report)
-    error(expr.loc, "'" + expr.name.str() + "' is not a size",
+    error(Code::notASize, expr.loc, "'" + expr.name.str() + "' is not a size",
           {{symbol->loc, "it is declared here"}});
   return std::nullopt;
 }
@@ -108,7 +110,8 @@ std::optional<Extent> Elaborator::indexedSize(const Expr &expr, Scope &scope,
     if (std::optional<int64_t> at = staticValue(*expr.args[1], scope, bindings))
       return lengthAt(*symbol, *at, scope, expr.loc);
     if (report)
-      error(expr.loc, "the index of a length is known before anything runs");
+      error(Code::notConstant, expr.loc,
+            "the index of a length is known before anything runs");
     return std::nullopt;
   }
   const Atom *length =
@@ -116,7 +119,7 @@ std::optional<Extent> Elaborator::indexedSize(const Expr &expr, Scope &scope,
   if (length && !length->parent.empty() && expr.args.size() == 2)
     return symbol->size;
   if (report)
-    error(expr.loc, "this is not a size");
+    error(Code::notASize, expr.loc, "this is not a size");
   return std::nullopt;
 }
 
@@ -142,9 +145,9 @@ const Atom *Elaborator::vocabularyOfArgument(const Expr &expr, Scope &scope) {
 std::optional<Extent> Elaborator::rawSize(const Expr &expr, Scope &scope,
                                           const Bindings *bindings,
                                           bool report) {
-  auto fail = [&](const std::string &text) -> std::optional<Extent> {
+  auto fail = [&](Code code, const std::string &text) -> std::optional<Extent> {
     if (report)
-      error(expr.loc, text);
+      error(code, expr.loc, text);
     return std::nullopt;
   };
   switch (expr.kind) {
@@ -156,7 +159,7 @@ std::optional<Extent> Elaborator::rawSize(const Expr &expr, Scope &scope,
     return indexedSize(expr, scope, bindings, report);
   case ExprKind::Unary: {
     if (expr.op != ast::Op::Negate)
-      return fail("this is not a size");
+      return fail(Code::notASize, "this is not a size");
     auto inner = size(*expr.args[0], scope, bindings, report);
     return inner ? std::optional(Extent(0) - *inner) : std::nullopt;
   }
@@ -181,7 +184,7 @@ std::optional<Extent> Elaborator::rawSize(const Expr &expr, Scope &scope,
       name.args = {};
       return namedSize(name, *import->scope, nullptr, report);
     }
-    return fail("this is not a size");
+    return fail(Code::notASize, "this is not a size");
   }
   case ExprKind::Binary: {
     auto a = size(*expr.args[0], scope, bindings, report);
@@ -198,35 +201,38 @@ std::optional<Extent> Elaborator::rawSize(const Expr &expr, Scope &scope,
     case ast::Op::FloorDiv:
     case ast::Op::Div:
       if (b->value() == 0)
-        return fail("this divides by zero");
+        return fail(Code::sizeArithmetic, "this divides by zero");
       if (expr.op == ast::Op::Div && a->value() && b->value() &&
           *a->value() % *b->value() != 0)
-        return fail(a->textWithValue() + " is not a multiple of " +
-                    b->textWithValue() + "; write // to round down");
+        return fail(Code::sizeArithmetic,
+                    a->textWithValue() + " is not a multiple of " +
+                        b->textWithValue() + "; write // to round down");
       return model->sizes.floorDiv(*a, *b);
     case ast::Op::Mod: {
       auto x = a->value(), y = b->value();
       if (y == 0)
-        return fail("this divides by zero");
+        return fail(Code::sizeArithmetic, "this divides by zero");
       if (x && y && *y > 0)
         return Extent(((*x % *y) + *y) % *y);
-      return fail("this size is not known before anything runs");
+      return fail(Code::notConstant,
+                  "this size is not known before anything runs");
     }
     case ast::Op::Pow: {
       auto y = b->value();
       if (!y || *y < 0 || *y > 32)
-        return fail("a size is raised to whole powers up to 32 only");
+        return fail(Code::sizeArithmetic,
+                    "a size is raised to whole powers up to 32 only");
       Extent result(1);
       for (int64_t k = 0; k < *y; ++k)
         result = result * *a;
       return result;
     }
     default:
-      return fail("this is not a size");
+      return fail(Code::notASize, "this is not a size");
     }
   }
   default:
-    return fail("this is not a size");
+    return fail(Code::notASize, "this is not a size");
   }
 }
 
@@ -239,7 +245,7 @@ std::optional<Symbol> Elaborator::sizeArgument(const Expr &expr, Scope &scope,
   if (!value)
     return std::nullopt;
   if (value->kind != TermKind::Number) {
-    error(expr.loc, "a size or a number is wanted here");
+    error(Code::notASize, expr.loc, "a size or a number is wanted here");
     return std::nullopt;
   }
   Symbol symbol{Symbol::Number, expr.loc};
@@ -269,9 +275,9 @@ const Vocabulary *Elaborator::vocabularyOf(const Expr &path, Scope &scope,
       return nullptr;
     if (!import || import->kind != Symbol::Import) {
       if (report && import)
-        error(base->args[0]->loc,
+        error(Code::noVocabulary, base->args[0]->loc,
               "'" + base->args[0]->name.str() +
-                  "' is no model that is used under a name of its own",
+                  "' is not a model that is used under its own name",
               {{import->loc, "it is declared here"}});
       else if (report)
         undefined(base->args[0]->name, base->args[0]->loc, scope, bindings);
@@ -280,7 +286,8 @@ const Vocabulary *Elaborator::vocabularyOf(const Expr &path, Scope &scope,
     where = import->scope;
   } else if (base->kind != ExprKind::Name) {
     if (report)
-      error(base->loc, "expected the name of data or of a vocab");
+      error(Code::noVocabulary, base->loc,
+            "expected the name of data or of a vocab");
     return nullptr;
   }
   Symbol *symbol = lookup(*where, name);
@@ -298,7 +305,8 @@ const Vocabulary *Elaborator::vocabularyOf(const Expr &path, Scope &scope,
         array->vocabulary)
       return array->vocabulary;
   if (report)
-    error(base->loc, "'" + name.str() + "' has no vocabulary",
+    error(Code::noVocabulary, base->loc,
+          "'" + name.str() + "' has no vocabulary",
           {{symbol->loc, "it is declared here"}});
   return nullptr;
 }

@@ -125,9 +125,10 @@ void Elaborator::readTreatment(const Statement &block, const ast::Entry &entry,
   if (isTraining)
     treated.insert(name.str());
   if (!llvm::is_contained(known, treatment))
-    return error(callee->loc,
-                 "'" + treatment.str() + "' is no treatment of a choice in " +
-                     block.name.str() + suggestion(treatment, known));
+    return error(Code::unknownTreatment, callee->loc,
+                 "'" + treatment.str() +
+                     "' is not a treatment of a choice in " + block.name.str() +
+                     suggestion(treatment, known));
   treatments.push_back(
       {symbol, name, entry.left.loc, isTraining, treatment, entry.value});
   if (treatment == "candidates") {
@@ -164,8 +165,9 @@ void Elaborator::readBaseline(const Expr &value, Scope &scope,
                     : nullptr;
   if (!decay || decay->kind != TermKind::Number || !(decay->number >= 0) ||
       decay->number >= 1)
-    return error(value.loc, "'moving_average' takes one number of at least 0 "
-                            "and below 1: the share of what it was before");
+    return error(Code::treatmentArgument, value.loc,
+                 "'moving_average' takes one number of at least 0 "
+                 "and below 1: the share of what it was before");
   result.numbers["baseline"] = decay->number;
 }
 
@@ -173,8 +175,9 @@ void Elaborator::readBaseline(const Expr &value, Scope &scope,
 void Elaborator::readWeight(const Expr &value, Scope &scope, Choice &choice) {
   if (value.kind != ExprKind::Call || value.items.size() != 1 ||
       !value.items[0].name.empty())
-    return error(value.loc, "'weight' takes one value: how often log p of each "
-                            "element counts");
+    return error(Code::treatmentArgument, value.loc,
+                 "'weight' takes one value: how often log p of each "
+                 "element counts");
   choice.weight = expression(*value.items[0].value, scope, nullptr);
 }
 
@@ -182,7 +185,7 @@ void Elaborator::readWeight(const Expr &value, Scope &scope, Choice &choice) {
 void Elaborator::readProposal(const Expr &value, LatentTreatment &result) {
   StringRef name = value.kind == ExprKind::Name ? value.name : StringRef();
   if (name != "uniform" && name != "log_uniform")
-    return error(value.loc,
+    return error(Code::treatmentArgument, value.loc,
                  "a proposal is 'log_uniform', for symbols by falling "
                  "frequency, or 'uniform'" +
                      suggestion(name, {"uniform", "log_uniform"}));
@@ -194,9 +197,10 @@ void Elaborator::readProposal(const Expr &value, LatentTreatment &result) {
 void Elaborator::readCredit(const Expr &value, LatentTreatment &result) {
   StringRef name = value.kind == ExprKind::Name ? value.name : StringRef();
   if (name != "all" && name != "later")
-    return error(value.loc, "'credit' is 'all', or 'later' where a choice has "
-                            "no part in what came before it" +
-                                suggestion(name, {"all", "later"}));
+    return error(Code::treatmentArgument, value.loc,
+                 "'credit' is 'all', or 'later' where a choice has "
+                 "no part in what came before it" +
+                     suggestion(name, {"all", "later"}));
   if (name == "later")
     result.numbers["later"] = 1;
 }
@@ -219,16 +223,16 @@ void Elaborator::readArguments(const Treatment &treatment, Scope &scope,
     });
     std::string what = "'" + treatment.kind.str() + "'";
     if (argument == known.end()) {
-      error(item.loc, item.name.empty()
-                          ? what + " takes " +
-                                counted(known.size(), "argument") +
-                                " but gets more"
-                          : what + " has no argument '" + item.name.str() +
-                                "'" + suggestion(item.name, names));
+      error(Code::treatmentArgument, item.loc,
+            item.name.empty()
+                ? what + " takes " + counted(known.size(), "argument") +
+                      " but gets more"
+                : what + " has no argument '" + item.name.str() + "'" +
+                      suggestion(item.name, names));
       continue;
     }
     if (!given.insert(argument->name).second) {
-      error(item.loc,
+      error(Code::treatmentArgument, item.loc,
             "'" + argument->name.str() + "' of " + what + " is given twice");
       continue;
     }
@@ -270,8 +274,9 @@ void Elaborator::readArguments(const Treatment &treatment, Scope &scope,
     }
     if (!number || !(*number >= argument->least && *number <= argument->most) ||
         (argument->isWhole && *number != std::floor(*number))) {
-      error(item.value->loc, "'" + argument->name.str() + "' of " + what +
-                                 " is " + argument->wants.str());
+      error(Code::treatmentArgument, item.value->loc,
+            "'" + argument->name.str() + "' of " + what + " is " +
+                argument->wants.str());
       continue;
     }
     result.numbers[argument->name.str()] = *number;
@@ -294,7 +299,7 @@ void Elaborator::elaborateTreatments(Scope &scope) {
                                    static_cast<const Choice *>(choice));
       std::string name = treatment.name.str();
       if (!choice->latent && treatment.isTraining && !isOfObserved) {
-        error(treatment.loc,
+        error(Code::treatmentMisfit, treatment.loc,
               "'" + name + "' is data, so its choice is observed and '" +
                   treatment.kind.str() +
                   "' has nothing to estimate; leave the entry out",
@@ -302,7 +307,7 @@ void Elaborator::elaborateTreatments(Scope &scope) {
         break;
       }
       if (choice->latent && isOfObserved) {
-        error(treatment.loc,
+        error(Code::treatmentMisfit, treatment.loc,
               "'" + name + "' is a latent choice, but '" +
                   treatment.kind.str() + "' is for a choice of data",
               {{choice->loc, "it is drawn here"}});
@@ -317,7 +322,7 @@ void Elaborator::elaborateTreatments(Scope &scope) {
       if (treatment.kind == "margin" || treatment.kind == "sampled") {
         if (choice->parameters.empty() ||
             choice->parameters.front().first != "logits") {
-          error(treatment.loc,
+          error(Code::treatmentMisfit, treatment.loc,
                 "'" + treatment.kind.str() + "' compares logits, but '" + name +
                     "' has none",
                 {{choice->loc, "it is drawn here"}});
@@ -330,9 +335,10 @@ void Elaborator::elaborateTreatments(Scope &scope) {
                         return item.name != "proposal";
                       });
         if (treatment.kind == "sampled" && !isSaid) {
-          error(treatment.loc, "'sampled' wants the number of candidates, for "
-                               "example " +
-                                   name + " ~ sampled(2000)");
+          error(Code::treatmentArgument, treatment.loc,
+                "'sampled' needs the number of candidates, for "
+                "example " +
+                    name + " ~ sampled(2000)");
           break;
         }
         choice->treatment = result;
@@ -342,7 +348,8 @@ void Elaborator::elaborateTreatments(Scope &scope) {
       if (std::string text =
               mismatch(name, treatment.kind, choice->distribution);
           !text.empty()) {
-        error(treatment.loc, text, {{choice->loc, "it is drawn here"}});
+        error(Code::treatmentMisfit, treatment.loc, text,
+              {{choice->loc, "it is drawn here"}});
         break;
       }
       if (!std::exchange(isRead, true))
@@ -350,8 +357,8 @@ void Elaborator::elaborateTreatments(Scope &scope) {
       if (choice->distribution == "mixture" &&
           (result.numbers.count("entropy") ||
            result.schedules.count("entropy"))) {
-        error(treatment.loc,
-              "the entropy of a mixture is no formula; leave out 'entropy'",
+        error(Code::treatmentMisfit, treatment.loc,
+              "the entropy of a mixture has no formula; leave out 'entropy'",
               {{choice->loc, "it is drawn here"}});
         break;
       }
@@ -376,23 +383,23 @@ void Elaborator::checkGuide(const Choice &choice, const Choice &guide) {
   };
   std::vector<Diagnostics::Note> here = {{guide.loc, "the guide is here"}};
   if (kind == "enumerate")
-    error(choice.loc,
+    error(Code::guide, choice.loc,
           name + " has a guide, but 'enumerate' is the exact sum, which needs "
                  "none; leave one of them out",
           here);
   else if (drawn == "mixture" || guided == "mixture")
-    error(choice.loc,
+    error(Code::guide, choice.loc,
           name + " has a guide, and what that knows more has no formula for a "
                  "mixture; draw the component by a choice of its own",
           here);
   else if (drawn != guided && (!isNumber(drawn) || !isNumber(guided)))
-    error(choice.loc,
+    error(Code::guide, choice.loc,
           name + " is drawn from a " + drawn.str() +
               " distribution, but its guide from a " + guided.str() + " one",
           here);
   else if (kind == "expected" && isNumber(drawn) &&
            (drawn != "normal" || guided != "normal"))
-    error(choice.loc,
+    error(Code::guide, choice.loc,
           "'expected' of " + name +
               " draws nothing, and what a guide knows more is a formula of two "
               "normals alone; 'reparameterised' draws",
@@ -468,7 +475,7 @@ void Elaborator::joinPlaces() {
         return isSame ? choice.distribution + " by " + namesOf(choice)
                       : choice.distribution;
       };
-      error(differs->loc,
+      error(Code::twoDistributions, differs->loc,
             "'" + of.target->name + "' is drawn from " + said(*differs) +
                 " here, but from " + said(of) +
                 " elsewhere; draw it from one distribution everywhere",
@@ -511,15 +518,15 @@ void Elaborator::checkLatents() {
     if (model->decoding)
       break;
     if (choicesOf(*treatment.symbol).empty() && treatment.kind == "policy")
-      error(treatment.loc,
+      error(Code::treatmentMisfit, treatment.loc,
             "'" + treatment.name.str() +
                 "' is given, so no policy generates it; help: name data that "
                 "are drawn by '~'",
             {{treatment.symbol->loc, "it is declared here"}});
     else if (choicesOf(*treatment.symbol).empty())
-      error(treatment.loc,
+      error(Code::treatmentMisfit, treatment.loc,
             "'" + treatment.name.str() +
-                "' is drawn by no '~', so nothing is to be said about how",
+                "' is not drawn by '~', so it has no treatment",
             {{treatment.symbol->loc, "it is declared here"}});
   }
   for (Choice &choice : model->choices) {
@@ -531,9 +538,10 @@ void Elaborator::checkLatents() {
           return !other.guide && other.target == choice.target;
         });
     if (numDrawn == 0 && !model->decoding) {
-      error(choice.loc, "the guide of '" + name +
-                            "' guides nothing: no '~' without 'guide' draws "
-                            "it");
+      error(Code::guide, choice.loc,
+            "the guide of '" + name +
+                "' guides nothing: no '~' without 'guide' draws "
+                "it");
       continue;
     }
     if (choice.guide)
@@ -544,13 +552,14 @@ void Elaborator::checkLatents() {
       for (const Array *array : model->data)
         data.push_back(array->name);
       if (std::string meant = suggestion(name, data); !meant.empty()) {
-        error(choice.loc, "'" + name +
-                              "' is not data, and has no estimator in train { "
-                              "}" +
-                              meant);
+        error(Code::missingEstimator, choice.loc,
+              "'" + name +
+                  "' is not data, and has no estimator in train { "
+                  "}" +
+                  meant);
         continue;
       }
-      error(choice.loc,
+      error(Code::missingEstimator, choice.loc,
             "latent '" + name +
                 "' needs an estimator in train { }: reinforce, enumerate, "
                 "straight_through, gumbel, expected (for example: " +
@@ -580,13 +589,14 @@ void Elaborator::checkLatents() {
     });
     std::string at = name + placesText(choice.places, true);
     if (!hasGeneral && !isShifted && !isGiven) {
-      error(choice.loc, "'" + name + "' is drawn at " + at +
-                            " alone, so that nothing says how many places it "
-                            "has; leave the index out");
+      error(Code::choicePlace, choice.loc,
+            "'" + name + "' is drawn at " + at +
+                " alone, so that nothing says how many places it "
+                "has; leave the index out");
     } else if (isShifted) {
       refuse("'" + name + "' is drawn at " + at +
              ", and an equation gives it before, which cannot be executed "
-             "yet; draw it from its place 0 on, and give what stands before "
+             "yet; draw it from its place 0 on, and give what comes before "
              "as a boundary, " +
              name + "[-1]");
     } else if (!hasGeneral) {

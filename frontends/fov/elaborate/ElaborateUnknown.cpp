@@ -118,12 +118,12 @@ void Elaborator::undefined(StringRef name, SMLoc loc, Scope &scope,
   std::string text =
       quoted(use.written.empty() ? name : use.written) + " is not defined";
   if (diagnostics.isFull())
-    return error(loc, text);
+    return error(Code::undefinedName, loc, text);
   if (underTreatment &&
       llvm::any_of(underTreatment->places, [&](const PiecePlace &at) {
         return at.var && at.var->name == name;
       }))
-    return error(loc,
+    return error(Code::undefinedName, loc,
                  "'" + name.str() + "' is an index of '" +
                      underTreatment->target->name +
                      "', and there is none here; give what is meant for all "
@@ -134,7 +134,7 @@ void Elaborator::undefined(StringRef name, SMLoc loc, Scope &scope,
       auto it = s->symbols.find(name);
       if (it != s->symbols.end())
         return error(
-            loc,
+            Code::outsideOfDef, loc,
             text + " inside of a def" + wayInto(*scope.def, name, it->second),
             {{it->second.loc, "it is defined here, outside of the def"}});
     }
@@ -191,14 +191,14 @@ void Elaborator::undefined(StringRef name, SMLoc loc, Scope &scope,
         "conv2d, .. and what 'def' defines";
   } else if (use.place == WordPlace::Value && name.size() == 1 &&
              llvm::isLower(name.front())) {
-    text += "; help: an index stands on the left, y[" + name.str() +
+    text += "; help: an index belongs on the left, y[" + name.str() +
             "] = ..., or in a reduction, sum[" + name.str() + "](...)";
   } else if (!own.empty() && own.size() <= mostListed) {
     llvm::sort(own);
     text += "; there " + std::string(own.size() == 1 ? "is " : "are ") +
             llvm::join(own, ", ");
   }
-  error(loc, text, std::move(notes));
+  error(Code::undefinedName, loc, text, std::move(notes));
 }
 
 //===----------------------------------------------------------------------===//
@@ -233,12 +233,14 @@ bool Elaborator::isOfLibrary(const Expr &expr, Scope &scope,
                         : llvm::is_contained(builtinNames(), expr.name);
   bool isOwn = symbol && symbol->kind != Symbol::Def;
   if (isKnown && (foreign.empty() || isOwn)) {
-    error(root.loc, quoted(written) + " is not defined; help: write " +
-                        expr.name.str() + " without a prefix");
+    error(Code::undefinedName, root.loc,
+          quoted(written) + " is not defined; help: write " + expr.name.str() +
+              " without a prefix");
     return true;
   }
   if (!foreign.empty()) {
-    error(root.loc, quoted(written) + " is not defined" + foreign);
+    error(Code::undefinedName, root.loc,
+          quoted(written) + " is not defined" + foreign);
     return true;
   }
   use.written = written;
@@ -261,7 +263,7 @@ void Elaborator::noPart(const Expr &expr, Scope &scope) {
         "; help: write the function before its value: " + name.str() + "(...)";
   else
     text += ourWord(name, WordPlace::Function);
-  error(expr.loc, text);
+  error(Code::unknownPart, expr.loc, text);
 }
 
 /// Returns whether an undefined callee, or one that takes its values elsewhere,
@@ -281,8 +283,9 @@ bool Elaborator::isForeignCall(const Expr &expr, Scope &scope,
   if (!isBuiltin)
     undefined(callee->name, callee->loc, scope, bindings, use);
   else if (callee != expr.args[0])
-    error(callee->loc, "'" + callee->name.str() +
-                           "' takes all of its values at once; help: write " +
-                           formOf(callee->name));
+    error(Code::numberOfArguments, callee->loc,
+          "'" + callee->name.str() +
+              "' takes all of its values at once; help: write " +
+              formOf(callee->name));
   return !isBuiltin || callee != expr.args[0];
 }

@@ -234,7 +234,7 @@ void Elaborator::warnOfSlips(const Program &program) {
       StringRef near = nearest(left.name, candidates);
       if (!near.empty())
         diagnostics.warning(
-            left.loc,
+            Code::replacesNothing, left.loc,
             "'" + left.name.str() + "' (line " +
                 std::to_string(diagnostics.lineOf(left.loc)) +
                 ") is used by nothing and '" + near.str() + "' of " +
@@ -285,9 +285,10 @@ bool Elaborator::bindData(const Program::Import &import,
     if (!loc.isValid())
       undefined(value.name, value.loc, scope, nullptr);
     else
-      error(value.loc,
-            "'" + value.name.str() + "' is no data to bind '" +
-                binding.name.str() + "' of " + import.model + " to",
+      error(Code::bindingName, value.loc,
+            "'" + value.name.str() +
+                "' is not data, so it cannot be bound to '" +
+                binding.name.str() + "' of " + import.model,
             {{loc, "it is declared here"}});
     return false;
   }
@@ -300,9 +301,9 @@ bool Elaborator::bindData(const Program::Import &import,
         data = s;
     }
   if (!data) {
-    error(binding.loc, "'" + import.model + "' has no data '" +
-                           binding.name.str() + "'" +
-                           suggestion(binding.name, names));
+    error(Code::bindingName, binding.loc,
+          "'" + import.model + "' has no data '" + binding.name.str() + "'" +
+              suggestion(binding.name, names));
     return false;
   }
   const Array &ours = *given->family->members.begin()->second.array;
@@ -315,7 +316,7 @@ bool Elaborator::bindData(const Program::Import &import,
       return "'" + name + "' is " + type.str() + " with " +
              counted(axes, "axis");
     };
-    error(value.loc,
+    error(Code::bindingMisfit, value.loc,
           shown(ours.name, type, ours.numPlaces) + ", but " +
               shown(own.prefix + binding.name.str(), wanted,
                     data->array.axes.size()),
@@ -352,7 +353,8 @@ bool Elaborator::bindVocabulary(const Array &ours, const Statement &data,
   std::string name = own.prefix + data.array.name.str();
   auto *vocabulary = const_cast<Vocabulary *>(ours.vocabulary);
   auto report = [&](const Vocabulary &other) {
-    error(loc, differenceOf(other, name, *vocabulary, ours.name),
+    error(Code::vocabulariesDiffer, loc,
+          differenceOf(other, name, *vocabulary, ours.name),
           {{data.array.loc, "'" + name + "' is declared here"},
            {ours.loc, "'" + ours.name + "' is declared here"}});
     return false;
@@ -374,7 +376,7 @@ bool Elaborator::bindVocabulary(const Array &ours, const Statement &data,
   if (call && call->kind == ExprKind::Call && call->items.size() == 1 &&
       call->items[0].value->kind != ExprKind::String &&
       !size(*call->items[0].value, own, nullptr, /*report=*/false)) {
-    error(call->items[0].loc,
+    error(Code::vocabularySize, call->items[0].loc,
           "the size of a vocabulary whose data is bound is a number");
     return false;
   }
@@ -422,7 +424,7 @@ void Elaborator::checkBoundAxes(const Statements &theirs,
       text += "]";
     }
     if (!isSame)
-      error(binding.value->loc,
+      error(Code::bindingMisfit, binding.value->loc,
             "'" + ours.name + "' is " + shapeText(have) + ", but '" +
                 own.prefix + binding.name.str() + "' is " + text,
             {{ours.loc, "'" + ours.name + "' is declared here"},
@@ -450,7 +452,7 @@ void Elaborator::adoptVocabulary(const Program &program, const Statement &data,
   if (!isBound)
     array.vocabulary = wanted;
   else
-    error(data.type.of->loc,
+    error(Code::vocabulariesDiffer, data.type.of->loc,
           differenceOf(*wanted, textOf(data.type.of->range), *array.vocabulary,
                        array.name),
           {{array.loc, "'" + array.name + "' is declared here"}});

@@ -79,10 +79,12 @@ Lexer::Lexer(StringRef text, Diagnostics &diagnostics, bool keepComments)
   auto *last = reinterpret_cast<const UTF8 *>(end);
   if (!isLegalUTF8String(&bytes, last))
     diagnostics.error(
+        Code::notUtf8,
         SMLoc::getFromPointer(reinterpret_cast<const char *>(bytes)), notUtf8);
   size_t nul = text.find('\0');
   if (nul != StringRef::npos)
-    diagnostics.error(SMLoc::getFromPointer(text.begin() + nul), nulByte);
+    diagnostics.error(Code::notUtf8, SMLoc::getFromPointer(text.begin() + nul),
+                      nulByte);
 }
 
 Token Lexer::make(Token::Kind kind, const char *begin) {

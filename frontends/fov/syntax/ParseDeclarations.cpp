@@ -26,10 +26,11 @@ bool Parser::parseConstants(Statements &out, StatementKind kind) {
     if (!newName(statement->name, statement->nameLoc, "a name"))
       return false;
     if (!take(Token::Equal)) {
-      fail(gap(), "expected '=' after '" + statement->name + "'" + found() +
-                      "; help: write " +
-                      (kind == StatementKind::Dim ? "dim " : "const ") +
-                      statement->name + " = ...");
+      fail(Code::expectedToken, gap(),
+           "expected '=' after '" + statement->name + "'" + found() +
+               "; help: write " +
+               (kind == StatementKind::Dim ? "dim " : "const ") +
+               statement->name + " = ...");
       return false;
     }
     statement->value = parseExpr();
@@ -81,15 +82,17 @@ bool Parser::parseParam(Statements &out) {
     if (!parseArrays(arrays, "param w : matrix(n, m)"))
       return false;
     if (at(Token::BracketOpen)) {
-      fail(token.loc(), "expected a module, found '['; help: write "
-                        "vector(n), matrix(n, m) or tensor(n, m, k)");
+      fail(Code::unknownModule, token.loc(),
+           "expected a module, found '['; help: write "
+           "vector(n), matrix(n, m) or tensor(n, m, k)");
       return false;
     }
     Expr *module = parseCall("a module");
     if (module && at(Token::Equal)) {
-      fail(token.loc(), "a parameter has no value; help: write train { init = "
-                        "... } to choose how training begins, const c = 0.5 "
-                        "for a fixed number");
+      fail(Code::parameterValue, token.loc(),
+           "a parameter has no value; help: write train { init = "
+           "... } to choose how training begins, const c = 0.5 "
+           "for a fixed number");
       return false;
     }
     if (!module)
@@ -120,8 +123,9 @@ bool Parser::parseArrays(SmallVectorImpl<Array> &arrays, StringRef example) {
       arrays.back().axes.empty()
           ? "',', ':' or '[' after '" + arrays.back().name.str() + "'"
           : "',' or ':' after the axes";
-  fail(gap(), "expected " + what + found() + "; help: a declaration is " +
-                  "written as in " + example);
+  fail(Code::expectedToken, gap(),
+       "expected " + what + found() + "; help: a declaration is " +
+           "written as in " + example);
   return false;
 }
 
@@ -161,8 +165,8 @@ bool Parser::parseType(ast::Type &type) {
   if (at(Token::Name) && !is_contained(typeWords, token.text)) {
     StringRef meant = nearest(token.text, typeWords);
     std::string ours = fov::ourWord(token.text, fov::WordPlace::Type);
-    fail(token.loc(),
-         quoted(token.text) + " is no type of data" +
+    fail(Code::dataType, token.loc(),
+         quoted(token.text) + " is not a type of data" +
              (!ours.empty()   ? ours
               : meant.empty() ? " (" + join(ArrayRef(typeWords), ", ") + ")"
                               : "; did you mean '" + meant.str() + "'?"));
@@ -171,17 +175,19 @@ bool Parser::parseType(ast::Type &type) {
   if (!name(type.name, type.loc, "a type of data"))
     return false;
   if (at(Token::BracketOpen)) {
-    fail(token.loc(), "a type has no axes; help: write them after the name of "
-                      "the data, data x[S] : real, and the size of each "
-                      "element in parentheses: real(n)");
+    fail(Code::dataType, token.loc(),
+         "a type has no axes; help: write them after the name of "
+         "the data, data x[S] : real, and the size of each "
+         "element in parentheses: real(n)");
     return false;
   }
   bool hasVocabulary = type.name == "token" || type.name == "sentence";
   if (hasVocabulary && at(Token::ParenOpen)) {
-    fail(token.loc(), "'" + type.name +
-                          "' takes no size; help: declare vocab "
-                          "v : words(1000), and write " +
-                          type.name + " of v");
+    fail(Code::dataType, token.loc(),
+         "'" + type.name +
+             "' takes no size; help: declare vocab "
+             "v : words(1000), and write " +
+             type.name + " of v");
     return false;
   }
 
@@ -189,10 +195,10 @@ bool Parser::parseType(ast::Type &type) {
     if (at(Token::Name) && token.text == "of") {
       advance();
       if (at(Token::Integer)) {
-        fail(token.loc(), "expected a vocabulary after 'of', found " +
-                              describe(token) +
-                              "; help: declare vocab v : ids(" + token.text +
-                              "), and write " + type.name + " of v");
+        fail(Code::dataType, token.loc(),
+             "expected a vocabulary after 'of', found " + describe(token) +
+                 "; help: declare vocab v : ids(" + token.text +
+                 "), and write " + type.name + " of v");
         return false;
       }
       if (!(type.of = parsePath("a vocabulary after 'of'")))
@@ -211,9 +217,9 @@ bool Parser::parseType(ast::Type &type) {
     if (!close(Token::ParenClose, opening))
       return false;
   } else if (type.name == "class" || type.name == "position") {
-    fail(gap(), "expected '(' after '" + type.name + "'" + found() +
-                    "; help: write " +
-                    (type.name == "class" ? "class(10)" : "position(x)"));
+    fail(Code::dataType, gap(),
+         "expected '(' after '" + type.name + "'" + found() + "; help: write " +
+             (type.name == "class" ? "class(10)" : "position(x)"));
     return false;
   }
 
@@ -259,20 +265,22 @@ bool Parser::parseDef(Statements &out) {
     List<Expr *> values;
     for (const Parameter &size : parameters) {
       if (size.hasShape) {
-        fail(size.loc, "a size is a name without brackets");
+        fail(Code::defArgument, size.loc, "a size is a name without brackets");
         return false;
       }
       if (!size.value && !values.empty() && values.back()) {
-        fail(size.loc, "size '" + size.name +
-                           "' has no value, but the one before it has; help: "
-                           "write the sizes with a value last");
+        fail(Code::defArgument, size.loc,
+             "size '" + size.name +
+                 "' has no value, but the one before it has; help: "
+                 "write the sizes with a value last");
         return false;
       }
       sizes.push_back(size.name);
       values.push_back(size.value);
     }
     if (sizes.empty()) {
-      fail(token.loc(), "the sizes of '" + statement->name + "' are missing");
+      fail(Code::defArgument, token.loc(),
+           "the sizes of '" + statement->name + "' are missing");
       return false;
     }
     statement->hasSizes = true;
@@ -284,8 +292,9 @@ bool Parser::parseDef(Statements &out) {
   }
   for (const Parameter &argument : parameters)
     if (argument.value) {
-      fail(argument.equalLoc, "an argument has no default; help: write its "
-                              "name alone");
+      fail(Code::defArgument, argument.equalLoc,
+           "an argument has no default; help: write its "
+           "name alone");
       return false;
     }
   statement->parameters = keep(parameters);
@@ -306,10 +315,10 @@ bool Parser::parseDef(Statements &out) {
     if (!close(Token::BraceClose, opening))
       return false;
   } else {
-    fail(gap(), "expected '=' or '{' after the arguments of '" +
-                    statement->name + "'" + found() + "; help: write def " +
-                    statement->name + "(x) = ..., or def " + statement->name +
-                    "(x) { ... return ... }");
+    fail(Code::expectedToken, gap(),
+         "expected '=' or '{' after the arguments of '" + statement->name +
+             "'" + found() + "; help: write def " + statement->name +
+             "(x) = ..., or def " + statement->name + "(x) { ... return ... }");
     return false;
   }
   out.push_back(statement);
@@ -329,8 +338,9 @@ bool Parser::parseParameters(SmallVectorImpl<Parameter> &parameters) {
     if (!name(parameter.name, parameter.loc, "the name of an argument"))
       return false;
     if (at(Token::Colon)) {
-      fail(token.loc(), "an argument has no type; help: write its name alone, "
-                        "or its axes in brackets: x[n]");
+      fail(Code::defArgument, token.loc(),
+           "an argument has no type; help: write its name alone, "
+           "or its axes in brackets: x[n]");
       return false;
     }
     if (at(Token::Equal)) {

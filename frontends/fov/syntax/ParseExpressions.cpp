@@ -26,17 +26,19 @@ Expr *Parser::parseIf() {
   if (!condition)
     return nullptr;
   if (at(Token::Colon))
-    return fail(token.loc(), "expected 'then', found ':'; help: write if c "
-                             "then a else b");
+    return fail(Code::expectedToken, token.loc(),
+                "expected 'then', found ':'; help: write if c "
+                "then a else b");
   if (!take(Token::keyword_then))
     return expected("'then'", {"then"});
   Expr *yes = parseExpr();
   if (!yes)
     return nullptr;
   if (atStatementEnd() || at(Token::ParenClose))
-    return fail(gap(), "expected 'else'" + found() +
-                           "; help: an 'if' has two branches: write if c then "
-                           "a else 0");
+    return fail(Code::ifForm, gap(),
+                "expected 'else'" + found() +
+                    "; help: an 'if' has two branches: write if c then "
+                    "a else 0");
   if (!take(Token::keyword_else))
     return expected("'else'", {"else"});
   Expr *no = parseExpr();
@@ -187,11 +189,13 @@ Expr *Parser::parsePostfix() {
       StringRef member;
       SMLoc loc;
       if (at(Token::Dot))
-        return fail(token.loc(), "'..' is not part of the language; help: "
-                                 "write the range of an index as i < N");
+        return fail(Code::foreignSyntax, token.loc(),
+                    "'..' is not part of the language; help: "
+                    "write the range of an index as i < N");
       if (!at(Token::Name) && expr->kind == ExprKind::Integer)
-        return fail(expr->loc, "a number ends with a digit; help: write " +
-                                   Twine(expr->integer) + ".0");
+        return fail(Code::badNumber, expr->loc,
+                    "a number ends with a digit; help: write " +
+                        Twine(expr->integer) + ".0");
       if (!name(member, loc, "a name after '.'"))
         return nullptr;
       expr = create(ExprKind::Member, loc, begin, {expr});
@@ -212,7 +216,7 @@ Expr *Parser::parsePostfix() {
       if (at(Token::Default))
         expr = parseDefault(finish(expr));
     } else if (at(Token::Default)) {
-      return fail(token.loc(),
+      return fail(Code::misplacedOtherwise, token.loc(),
                   "'\?\?' follows a read such as x[i]: it says what is read "
                   "outside of the range");
     } else {
@@ -276,7 +280,7 @@ Expr *Parser::parsePrimary() {
     Token opening = advance();
     Expr *expr = parseExpr();
     if (expr && at(Token::Comma))
-      return fail(token.loc(),
+      return fail(Code::listAsValue, token.loc(),
                   "a tuple is not a value; help: write a ++ b to join two "
                   "vectors, or give each value as an argument: f(a, b)",
                   {{opening.loc(), "the tuple begins here"}});
@@ -295,23 +299,26 @@ Expr *Parser::parsePrimary() {
   }
   case Token::Dot:
     if (following.is(Token::Integer))
-      return fail(token.loc(), "a number starts with a digit: '0." +
-                                   following.text.take_front(20) + "'");
+      return fail(Code::badNumber, token.loc(),
+                  "a number starts with a digit: '0." +
+                      following.text.take_front(20) + "'");
     if (following.is(Token::Dot))
-      return fail(token.loc(), "'..' is not part of the language; help: name "
-                               "the indices; last axes are left out: x[i] is "
-                               "row i of x");
+      return fail(Code::foreignSyntax, token.loc(),
+                  "'..' is not part of the language; help: name "
+                  "the indices; last axes are left out: x[i] is "
+                  "row i of x");
     return expected("an expression");
   case Token::Star:
-    return fail(token.loc(), previous.is(Token::Star)
-                                 ? "'**' is not part of the language; help: "
-                                   "write x^2"
-                                 : "expected an expression, found '*'");
+    return fail(Code::foreignSyntax, token.loc(),
+                previous.is(Token::Star)
+                    ? "'**' is not part of the language; help: "
+                      "write x^2"
+                    : "expected an expression, found '*'");
   case Token::Tilde:
-    return fail(token.loc(),
+    return fail(Code::foreignSyntax, token.loc(),
                 "expected an expression, found '~'; help: write not c");
   case Token::Greater:
-    return fail(token.loc(),
+    return fail(Code::foreignSyntax, token.loc(),
                 previous.is(Token::Less)
                     ? "'<>' is not part of the language; help: write a != b"
                 : previous.is(Token::Minus)
@@ -320,20 +327,23 @@ Expr *Parser::parsePrimary() {
                     : "expected an expression, found '>'");
   case Token::Equal:
     if (previous.is(Token::EqualEqual))
-      return fail(token.loc(),
+      return fail(Code::foreignSyntax, token.loc(),
                   "'===' is not part of the language; help: write a == b");
     return expected("an expression");
   case Token::keyword_where:
-    return fail(token.loc(), "expected an expression, found 'where'; help: "
-                             "write if c then a else b");
+    return fail(Code::foreignSyntax, token.loc(),
+                "expected an expression, found 'where'; help: "
+                "write if c then a else b");
   case Token::Colon:
-    return fail(token.loc(), "expected an expression, found ':'; help: there "
-                             "are no slices; an index runs over its whole "
-                             "axis, and last axes are left out: x[i] is row i "
-                             "of x");
+    return fail(Code::foreignSyntax, token.loc(),
+                "expected an expression, found ':'; help: there "
+                "are no slices; an index runs over its whole "
+                "axis, and last axes are left out: x[i] is row i "
+                "of x");
   case Token::keyword_if:
-    return fail(token.loc(), "'if' within an expression stands in "
-                             "parentheses: '(if .. then .. else ..)'");
+    return fail(Code::ifForm, token.loc(),
+                "'if' within an expression needs "
+                "parentheses: '(if .. then .. else ..)'");
   default:
     return expected("an expression");
   }
@@ -346,13 +356,15 @@ Expr *Parser::parseNumber() {
   Expr *expr = create(isInteger ? ExprKind::Integer : ExprKind::Real,
                       number.loc(), text.begin());
   auto out = [&](StringRef range) {
-    return fail(number.loc(), "the number " + quoted(text) +
-                                  " is out of the range of " + range);
+    return fail(Code::badNumber, number.loc(),
+                "the number " + quoted(text) + " is out of the range of " +
+                    range);
   };
   // No distinguishable double or integer is longer.
   if (text.size() > 1000)
-    return fail(number.loc(), "the number " + quoted(text) +
-                                  " has more than 1000 characters");
+    return fail(Code::badNumber, number.loc(),
+                "the number " + quoted(text) +
+                    " has more than 1000 characters");
   if (isInteger) {
     if (text.getAsInteger(10, expr->integer))
       return out("integers of 64 bits");

@@ -47,7 +47,8 @@ void Parser::parseStatements(Statements &out, bool inDef) {
     if (right && (!atStatementEnd() || (at(Token::BraceClose) && !inDef))) {
       if (token.isAny(Token::ParenClose, Token::BracketClose,
                       Token::BraceClose))
-        fail(token.loc(), describe(token) + " closes nothing");
+        fail(Code::closesNothing, token.loc(),
+             describe(token) + " closes nothing");
       else
         expected("';' or a new line");
       right = false;
@@ -95,7 +96,8 @@ bool Parser::parseStatement(Statements &out, bool inDef) {
   }
   case Token::keyword_return: {
     if (!inDef) {
-      fail(first.loc(), "'return' stands only in the braces of a def");
+      fail(Code::misplacedStatement, first.loc(),
+           "'return' belongs in the braces of a def");
       return false;
     }
     advance();
@@ -108,15 +110,15 @@ bool Parser::parseStatement(Statements &out, bool inDef) {
     return true;
   }
   case Token::keyword_model:
-    fail(first.loc(), "a def cannot hold a model");
+    fail(Code::misplacedStatement, first.loc(), "a def cannot hold a model");
     return false;
   case Token::keyword_set:
-    fail(first.loc(), "'set' stands only in decode { } or train { }");
+    fail(Code::misplacedStatement, first.loc(), "'set' belongs in decode { }");
     return false;
   case Token::ParenClose:
   case Token::BracketClose:
   case Token::BraceClose:
-    fail(first.loc(), describe(first) + " closes nothing");
+    fail(Code::closesNothing, first.loc(), describe(first) + " closes nothing");
     return false;
   default: {
     bool isComment =
@@ -125,13 +127,16 @@ bool Parser::parseStatement(Statements &out, bool inDef) {
         (first.is(Token::Bad) && (first.text == "%" || first.text == "'"));
     std::string foreign = fov::ourWord(first.text, fov::WordPlace::Statement);
     if (isComment)
-      fail(first.loc(), "a statement cannot begin with " + describe(first) +
-                            "; help: a comment begins with '#'");
+      fail(Code::unknownStatement, first.loc(),
+           "a statement cannot begin with " + describe(first) +
+               "; help: a comment begins with '#'");
     else if (first.isBinaryOperator())
-      fail(first.loc(), "a statement cannot begin with " + describe(first) +
-                            "; to continue a line, end it with the operator");
+      fail(Code::unknownStatement, first.loc(),
+           "a statement cannot begin with " + describe(first) +
+               "; to continue a line, end it with the operator");
     else if (!foreign.empty())
-      fail(first.loc(), describe(first) + " begins no statement" + foreign);
+      fail(Code::unknownStatement, first.loc(),
+           describe(first) + " does not begin a statement" + foreign);
     else
       expected("a statement");
     return false;
@@ -155,12 +160,12 @@ bool Parser::parseEquation(Statements &out, bool guide) {
     std::string help = fov::ourWord(first.text, fov::WordPlace::Statement);
     bool isSubscript =
         first.text.ends_with("_") && following.is(Token::BraceOpen);
-    fail(first.loc(),
+    fail(Code::unknownStatement, first.loc(),
          isSubscript
              ? quoted(first.text) + " has a subscript in braces; "
                                     "help: write an index in "
                                     "brackets: x[i]"
-             : quoted(first.text) + " begins no statement" +
+             : quoted(first.text) + " does not begin a statement" +
                    (help.empty() ? suggestion(first.text, statementWords)
                                  : help));
     return false;
@@ -173,7 +178,7 @@ bool Parser::parseEquation(Statements &out, bool guide) {
 
   if (at(Token::Tilde)) {
     if (lefts.size() > 1) {
-      fail(token.loc(),
+      fail(Code::equationSign, token.loc(),
            "'~' has one name on its left, not " + Twine(lefts.size()));
       return false;
     }
@@ -183,21 +188,24 @@ bool Parser::parseEquation(Statements &out, bool guide) {
     expected("'~' after 'guide " + first.text + "'");
     return false;
   } else if (at(Token::Colon) && following.is(Token::Equal)) {
-    fail(token.loc(), "expected '=' or '~', found ':='; help: write '='");
+    fail(Code::equationSign, token.loc(),
+         "expected '=' or '~', found ':='; help: write '='");
     return false;
   } else if (at(Token::Colon)) {
-    fail(token.loc(), "expected '=' or '~', found ':'; a declaration begins "
-                      "with 'data' or 'param'");
+    fail(Code::equationSign, token.loc(),
+         "expected '=' or '~', found ':'; a declaration begins "
+         "with 'data' or 'param'");
     return false;
   } else if (at(Token::EqualEqual)) {
-    fail(token.loc(), "expected '=' or '~', found '=='; did you mean '='?");
+    fail(Code::equationSign, token.loc(),
+         "expected '=' or '~', found '=='; did you mean '='?");
     return false;
   } else if (!at(Token::Equal)) {
     std::string help = equationHelp(first, lefts.back());
     if (help.empty())
       expected("'=' or '~'");
     else
-      fail(gap(), "expected '=' or '~'" + found() + help);
+      fail(Code::equationSign, gap(), "expected '=' or '~'" + found() + help);
     return false;
   }
   advance();
@@ -275,10 +283,11 @@ bool Parser::parseBlock(Statements &out) {
   statement->nameLoc = first.loc();
   Token opening = token;
   if (!at(Token::BraceOpen)) {
-    fail(gap(), "expected '{' after '" + first.text + "'" + found() +
-                    "; help: write " + first.text +
-                    (first.text == "train" ? " { optimiser = adam }"
-                                           : " { beam = 4 }"));
+    fail(Code::expectedToken, gap(),
+         "expected '{' after '" + first.text + "'" + found() +
+             "; help: write " + first.text +
+             (first.text == "train" ? " { optimiser = adam }"
+                                    : " { beam = 4 }"));
     return false;
   }
   advance();
@@ -287,8 +296,9 @@ bool Parser::parseBlock(Statements &out) {
     if (take(Token::Newline) || take(Token::Comma))
       continue;
     if (at(Token::Semicolon)) {
-      fail(advance().loc(), "what stands in " + first.text +
-                                " { } is separated by ',' or a new line");
+      fail(Code::blockEntry, advance().loc(),
+           "the entries of " + first.text +
+               " { } are separated by ',' or a new line");
       continue;
     }
     Begin start = begin();
@@ -311,16 +321,18 @@ Entry *Parser::parseEntry() {
   // An option may have the name of a reducer.
   Left &left = entry->left;
   if (at(Token::keyword_metric) || at(Token::keyword_penalty))
-    return fail(token.loc(), describe(token) + " is not an option; help: write "
-                                               "it as a statement of its own");
+    return fail(Code::blockEntry, token.loc(),
+                describe(token) + " is not an option; help: write "
+                                  "it as a statement of its own");
   if (!name(left.name, left.loc, "a name") || !parsePlaces(left))
     return nullptr;
   if (at(Token::Tilde) && entry->kind == Entry::Option) {
     advance();
     entry->kind = Entry::Treatment;
   } else if (at(Token::Colon)) {
-    return fail(token.loc(), "expected '=' or '~', found ':'; help: write " +
-                                 left.name + " = ...");
+    return fail(Code::equationSign, token.loc(),
+                "expected '=' or '~', found ':'; help: write " + left.name +
+                    " = ...");
   } else if (!take(Token::Equal)) {
     return expected(entry->kind == Entry::Set ? "'='" : "'=' or '~'");
   }

@@ -26,7 +26,7 @@ std::unique_ptr<ast::File> fovea::parse(StringRef text,
                                         Diagnostics &diagnostics) {
   auto file = std::make_unique<ast::File>();
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-    diagnostics.error(SMLoc::getFromPointer(text.begin()),
+    diagnostics.error(Code::notUtf8, SMLoc::getFromPointer(text.begin()),
                       "the file is UTF-16, not UTF-8");
     return file;
   }
@@ -112,10 +112,10 @@ Token Parser::advance() {
   if (token.newlineBefore)
     lineColumn = token.column;
   if (++taken == mostTokens && !token.is(Token::EndOfFile)) {
-    diagnostics.error(token.loc(), "the file has more than " +
-                                       std::to_string(mostTokens) +
-                                       " words and signs; no model is that "
-                                       "long");
+    diagnostics.error(Code::tooLarge, token.loc(),
+                      "the file has more than " + std::to_string(mostTokens) +
+                          " words and signs; no model is that "
+                          "long");
     token.kind = Token::EndOfFile;
     token.text = StringRef(token.text.begin(), 0);
   }
@@ -140,11 +140,11 @@ bool Parser::atStatementEnd() const {
 // Errors
 //===----------------------------------------------------------------------===//
 
-std::nullptr_t Parser::fail(SMLoc loc, const Twine &text,
+std::nullptr_t Parser::fail(Code code, SMLoc loc, const Twine &text,
                             std::vector<Diagnostics::Note> notes) {
   // A file cut off at `mostTokens` gets no further errors.
   if (taken < mostTokens)
-    diagnostics.error(loc, text.str(), std::move(notes));
+    diagnostics.error(code, loc, text.str(), std::move(notes));
   return nullptr;
 }
 
@@ -167,7 +167,8 @@ std::string Parser::found() const {
 std::nullptr_t Parser::expected(const Twine &what, ArrayRef<StringRef> words) {
   if (at(Token::Bad)) {
     bool isAdjacent = taken > 0 && token.text.data() == lastEnd;
-    return fail(token.loc(), explain(token, isAdjacent ? lastEnd[-1] : '\0'));
+    return fail(Code::badCharacter, token.loc(),
+                explain(token, isAdjacent ? lastEnd[-1] : '\0'));
   }
   std::string text = ("expected " + what + found()).str();
   StringRef meant = at(Token::Name) ? nearest(token.text, words) : StringRef();
@@ -175,7 +176,7 @@ std::nullptr_t Parser::expected(const Twine &what, ArrayRef<StringRef> words) {
     text += "; did you mean '" + meant.str() + "'?";
   else
     text += foreignHelp();
-  return fail(gap(), text);
+  return fail(Code::expectedToken, gap(), text);
 }
 
 /// The help for a foreign token that ends an expression too early.
@@ -202,14 +203,14 @@ std::string Parser::foreignHelp() const {
   case Token::keyword_if:
     return "; help: write if c then a else b";
   case Token::keyword_where:
-    return "; help: a condition stands in a reduction, sum[i where c](x[i]), "
+    return "; help: a condition belongs in a reduction, sum[i where c](x[i]), "
            "or write if c then a else b";
   case Token::BraceOpen:
     return previous.is(Token::Integer)
                ? "; help: write if c then 1 else 0"
                : "; help: write an index in brackets: x[i]";
   case Token::BracketOpen:
-    return "; help: sizes stand in parentheses: matrix(n, m)";
+    return "; help: sizes belong in parentheses: matrix(n, m)";
   case Token::Name:
     if (token.text == "for")
       return "; help: write an index: y[i] = f(x[i]), or sum[i](x[i])";
@@ -247,7 +248,7 @@ bool Parser::close(Kind kind, const Token &opening) {
   StringRef sign = kind == Token::ParenClose     ? ")"
                    : kind == Token::BracketClose ? "]"
                                                  : "}";
-  fail(gap(),
+  fail(Code::unclosedBracket, gap(),
        "expected '" + sign + "' to close '" + opening.text + "'" + found() +
            foreignHelp(),
        {{opening.loc(), "'" + opening.text.str() + "' is here"}});
@@ -257,8 +258,9 @@ bool Parser::close(Kind kind, const Token &opening) {
 bool Parser::name(StringRef &name, SMLoc &loc, const Twine &what) {
   if (!at(Token::Name)) {
     if (token.isKeyword())
-      fail(token.loc(), "expected " + what + ", found " + describe(token) +
-                            ", a word of the language");
+      fail(Code::reservedName, token.loc(),
+           "expected " + what + ", found " + describe(token) +
+               ", a word of the language");
     else
       expected(what);
     return false;
@@ -274,9 +276,10 @@ bool Parser::newName(StringRef &name, SMLoc &loc, const Twine &what) {
 
 bool Parser::isDefinable(StringRef name, SMLoc loc) {
   if (isReducer(name))
-    fail(loc, "'" + name +
-                  "' is a reduction of the language; its name cannot "
-                  "be defined");
+    fail(Code::reservedName, loc,
+         "'" + name +
+             "' is a reduction of the language; its name cannot "
+             "be defined");
   return !isReducer(name);
 }
 
@@ -319,7 +322,8 @@ void Parser::skip(const Begin &begin, bool commaEnds) {
 bool Parser::nest() {
   if (depth <= deepest)
     return true;
-  fail(token.loc(), "nested more than " + Twine(deepest) + " deep");
+  fail(Code::tooLarge, token.loc(),
+       "nested more than " + Twine(deepest) + " deep");
   return false;
 }
 
@@ -349,7 +353,8 @@ Expr *Parser::finish(Expr *expr) {
   count(expr->condition);
   expr->height = height + 1;
   if (expr->height > deepest)
-    return fail(expr->loc, "nested more than " + Twine(deepest) +
-                               " deep; give a part of the expression a name");
+    return fail(Code::tooLarge, expr->loc,
+                "nested more than " + Twine(deepest) +
+                    " deep; give a part of the expression a name");
   return expr;
 }

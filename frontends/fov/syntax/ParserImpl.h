@@ -47,7 +47,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Reports an error and returns null.
-  std::nullptr_t fail(llvm::SMLoc loc, const llvm::Twine &text,
+  std::nullptr_t fail(Code code, llvm::SMLoc loc, const llvm::Twine &text,
                       std::vector<Diagnostics::Note> notes = {});
   /// "expected WHAT, found TOKEN". For a name that resembles a grammar word
   /// that fits here, suggests that word. For a Bad token, explains it

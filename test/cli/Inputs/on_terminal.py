@@ -1,10 +1,11 @@
-"""Runs a command on a terminal, for tests of what is said there."""
+"""Runs a command on a terminal and prints what it writes there; also a module."""
 
 import fcntl
 import os
 import pty
 import struct
 import subprocess
+import sys
 import termios
 
 
@@ -29,3 +30,7 @@ def run(command, columns=80, answer=None, environment=None):
         if answer is not None and data.endswith(b"? [y/N] "):
             os.write(ours, answer.encode() + b"\n")
     return data.decode(), process.wait()
+
+
+if __name__ == "__main__":
+    print(run(sys.argv[1:])[0])
