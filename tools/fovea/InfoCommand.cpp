@@ -169,11 +169,15 @@ void InfoCommand::printLog() {
     if (!entry)
       continue;
     seconds = entry->getNumber("seconds").value_or(seconds);
-    std::string figures;
+    // The entries of an object have no order.
+    std::map<std::string, double> numbers;
     for (const auto &[key, figure] : *entry)
       if (StringRef name = key; name.consume_front("valid_"))
         if (std::optional<double> number = figure.getAsNumber())
-          figures += fmt::format(", {} {:.4g}", name.str(), *number);
+          numbers[name.str()] = *number;
+    std::string figures;
+    for (const auto &[name, number] : numbers)
+      figures += fmt::format(", {} {:.4g}", name, number);
     if (!figures.empty() && entry->getBoolean("best").value_or(false))
       best = fmt::format("update {}{}", entry->getInteger("step").value_or(0),
                          figures);
