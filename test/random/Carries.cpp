@@ -265,7 +265,7 @@ void CarryWriter::sparse() {
   string score = start("sparse", "s"), above = fresh("n"), on = fresh("o"),
          c = fresh("c"), query = now(), key = pick(), value = pick();
   string scored = "dot(" + query + ", " + key + "[u])";
-  if (random.chance(0.5))
+  if (hasBits || random.chance(0.5))
     scored = "if " + past("u") + " then " + scored + " else 0";
   say(score + "[t,u < " + T + "] = " + scored);
   say(above + "[t,u < " + T + "] = sum[v < " + T + " where " + past("v") +
@@ -278,8 +278,12 @@ void CarryWriter::sparse() {
              chosen + "](" + score + "[t,u]) * " + value + "[u])");
 }
 
-/// Scores and a condition with names, for all places.
+/// Scores and a condition with names, for all places. With two choices a step
+/// reads the last one, and a training that is itself a recurrence needs the
+/// conditions.
 void CarryWriter::named() {
+  if (hasBits)
+    return sparse();
   string score = start("named", "s"), on = fresh("o"), c = fresh("c"),
          query = now(), key = pick(), value = pick();
   say(score + "[t,u < " + T + "] = dot(" + query + ", " + key + "[u])");
@@ -291,7 +295,7 @@ void CarryWriter::named() {
 
 /// Blocks of places, of which the complete ones count.
 void CarryWriter::blocks() {
-  if (isReverse)
+  if (isReverse || hasBits)
     return named();
   string b = start("blocks", "b"), d = fresh("d"), c = fresh("c"),
          query = now(), value = pick();
