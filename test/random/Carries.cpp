@@ -67,6 +67,7 @@ private:
   void sparse();
   void named();
   void blocks();
+  void prefix();
   void layers();
   void attendingLayers();
   void carries(int64_t number);
@@ -312,6 +313,22 @@ void CarryWriter::blocks() {
              ", " + d + "[m])) * " + b + "[m])");
 }
 
+/// One sequence of two given rows and those of the steps.
+void CarryWriter::prefix() {
+  if (isReverse || hasBits)
+    return named();
+  string x = start("prefix", "p"), c = fresh("c"), query = now(),
+         value = pick(), whole = "2 + " + T;
+  say(x + "[i < " + whole + "] = if i < 2 then ones(H) * (i - 0.3) else " +
+      value + "[i-2]");
+  string condition = "i <= t + 2";
+  if (nearly && random.chance(0.3))
+    condition = "i <= t + 3";
+  add(c, query + " + sum[i < " + whole + " where " + condition +
+             "](softmax[i < " + whole + " where " + condition + "](dot(" +
+             query + ", " + x + "[i])) * " + x + "[i])");
+}
+
 void CarryWriter::layers() {
   string h = start("layers", "h"), x = fresh("x"), input = now(),
          cell = fresh("w");
@@ -336,27 +353,17 @@ void CarryWriter::attendingLayers() {
 
 void CarryWriter::carries(int64_t number) {
   static constexpr Template templates[] = {
-      &CarryWriter::fixed,
-      &CarryWriter::window,
-      &CarryWriter::counter,
-      &CarryWriter::growing,
-      &CarryWriter::growing,
-      &CarryWriter::symbols,
-      &CarryWriter::bits,
-      &CarryWriter::resized,
-      &CarryWriter::resized,
-      &CarryWriter::pairs,
-      &CarryWriter::coverage,
-      &CarryWriter::grid,
-      &CarryWriter::turned,
-      &CarryWriter::running,
-      &CarryWriter::largest,
-      &CarryWriter::layers,
-      &CarryWriter::heads,
-      &CarryWriter::sparse,
-      &CarryWriter::named,
-      &CarryWriter::blocks,
-      &CarryWriter::attendingLayers,
+      &CarryWriter::fixed,    &CarryWriter::window,
+      &CarryWriter::counter,  &CarryWriter::growing,
+      &CarryWriter::growing,  &CarryWriter::symbols,
+      &CarryWriter::bits,     &CarryWriter::resized,
+      &CarryWriter::resized,  &CarryWriter::pairs,
+      &CarryWriter::coverage, &CarryWriter::grid,
+      &CarryWriter::turned,   &CarryWriter::running,
+      &CarryWriter::largest,  &CarryWriter::layers,
+      &CarryWriter::heads,    &CarryWriter::sparse,
+      &CarryWriter::named,    &CarryWriter::blocks,
+      &CarryWriter::prefix,   &CarryWriter::attendingLayers,
   };
   for (; number > 0; --number)
     (this->*templates[random.below(std::size(templates))])();

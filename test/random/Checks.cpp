@@ -154,11 +154,12 @@ public:
     }
     // Until sums inherit the support of their weights, a decoder may read what
     // is only generated later; with scores for all places, until the schedule.
-    bool isAhead = llvm::any_of(
-        std::initializer_list<const char *>{"named", "sparse", "blocks"},
-        [&](const char *feature) {
-          return subject.spec->features.count(feature) > 0;
-        });
+    bool isAhead =
+        llvm::any_of(std::initializer_list<const char *>{"named", "sparse",
+                                                         "blocks", "prefix"},
+                     [&](const char *feature) {
+                       return subject.spec->features.count(feature) > 0;
+                     });
     inherited |= pass->getArgument() ==
                  (isAhead ? "attn-schedule" : "attn-inherit-support");
     Operation *decoder = findContainer(module, "decode");
