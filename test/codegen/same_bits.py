@@ -20,7 +20,8 @@ from tensors import read, write  # noqa: E402
 
 # Sizes that data do not have as well, and that are no numbers of layers.
 GROWING = "EHADGMFW"
-FIXED = {"luong_local_p": "D", "luong_local_m": "D", "caption_soft": "D", "caption_hard": "D", "ram": "WG"}
+FIXED = {"luong_local_p": "D", "luong_local_m": "D", "caption_soft": "D", "caption_hard": "D", "ram": "WG",
+         "llama": "G", "experts": "GE"}
 STEPS = 20
 
 tiny.LENGTHS = {name: tuple(9 * length - 2 for length in lengths) for name, lengths in tiny.LENGTHS.items()}
