@@ -87,7 +87,8 @@ def judged(examples, links):
             even += len(right) / (len(source) + 1)
             sure += len(right) == 1
             sure_hits += len(right) == 1 and best in right
-    return [100 * (1 - (sure_hits + hits) / (count + sure)), *(100 * value / count for value in (near, share, even))]
+    return [100 * (1 - (sure_hits + hits) / max(1, count + sure)),
+            *(100 * value / max(1, count) for value in (near, share, even))]
 
 
 def alignments(folder, data, updates, only):

@@ -170,12 +170,14 @@ def shortened(points):
 
 
 # A place is chosen once, in training too: what was chosen has a logit of -inf, and so has the end before the last place.
-ONCE = """gone[t,i] = if i < N then any[u where u < t](out[u] == i) else t < N
-score[t, i < N+1] = dot(v, tanh(w1(note[i]) + w2(d[t])))
+ONCE = """model tour
+use pointer
+gone[t,i] = if i < N then any[u where u < t](out[u] == i) else t < N
 energy[t, i < N+1] = if gone[t,i] then -inf else score[t,i]
 decode { valid[t] = true }
 """
-BLIND_TOUR = "param place : matrix(64, H)\nscore[t, i < N+1] = dot(place[min(i, 63)], d[t])\n"
+POINTED = ONCE + "score[t, i < N+1] = dot(v, tanh(w1(note[i]) + w2(d[t])))\n"
+BLIND_TOUR = ONCE + "param place : matrix(64, H)\nscore[t, i < N+1] = dot(place[min(i, 63)], d[t])\n"
 
 
 def tours(folder, data, updates, only):
@@ -184,11 +186,11 @@ def tours(folder, data, updates, only):
                  from_left=True)
     tested = ("test", "five", "ten", "more")
     rows = []
-    for name, more in (("pointer", ""), ("blind", BLIND_TOUR)):
+    for name, spec in (("pointer", POINTED), ("blind", BLIND_TOUR)):
         if only and name not in only:
             continue
-        found = trials(folder, name, f"model tour\nuse pointer\n{ONCE}{more}", sets["train"][1], sets["valid"][1],
-                       updates or 5000, {"H": 128, **ADAM, "train.batch": 64, "train.rate": "cosine(5000, 0.002)"})
+        found = trials(folder, name, spec, sets["train"][1], sets["valid"][1], updates or 5000,
+                       {"H": 128, **ADAM, "train.batch": 64, "train.rate": "cosine(5000, 0.002)"})
         cells = [f"`{name}`", all_minutes(found)]
         for part in tested:
             points, files = sets[part]
@@ -211,7 +213,7 @@ def longer(points, made, files):
 def long_tours(folder, data, updates, only):
     sets = plane(folder, each(shortened), (("train", 12000, 5, 20), ("valid", 200, 5, 20), ("more", 100, 20, 20)), ends=True,
                  from_left=True)
-    one = Training(folder, "pointer", f"model tour\nuse pointer\n{ONCE}", sets["train"][1], sets["valid"][1], updates or 10000,
+    one = Training(folder, "pointer", POINTED, sets["train"][1], sets["valid"][1], updates or 10000,
                    {"H": 128, **ADAM, "train.batch": 32, "train.rate": "step(3000, 0.5, 0.002)"})
     cells, near = ["`pointer`", minutes(one)], ["the nearest place that is left", ""]
     for part in ("valid", "more"):
