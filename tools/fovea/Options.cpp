@@ -83,24 +83,24 @@ public:
   void add() {
     addNew();
     addCheck();
-    addParams();
-    addInit();
-    addRun();
+    addExplain();
     addTrain();
     addDecode();
     addScore();
     addEval();
+    addCompile();
     addInfo();
     addPlot();
     addServe();
-    addCompile();
+    addParams();
+    addRun();
     addBench();
-    addExplain();
-    addFmt();
-    addLsp();
     addJson(addCommand("doctor",
                        "report this machine's capabilities and missing tools"),
             "print the report as JSON");
+    addInit();
+    addFmt();
+    addLsp();
     addCompletion();
     addHelp();
     groupHelp(app);

@@ -16,6 +16,7 @@ w[i] = 1.0
 param unused : linear(3)
 """)
 print("== wrong")
+print("codes:", [d["code"] for d in client.diagnostics["wrong.fov"]])
 for message in client.messages("wrong.fov"):
     print(message)
 everywhere = {"start": start(0), "end": start(99)}
