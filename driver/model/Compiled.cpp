@@ -2,6 +2,7 @@
 
 #include "driver/model/Compiled.h"
 #include "driver/Arguments.h"
+#include "runtime/Element.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -160,9 +161,8 @@ Status CompiledBatch::run(StringRef entry,
 
 static reference::Array arrayOf(const Program::Array &description,
                                 runtime::DataValues values) {
-  bool isInteger = description.element == Program::Element::I64 ||
-                   description.element == Program::Element::Bit;
-  return {std::move(values.shape), std::move(values.values), isInteger};
+  return {std::move(values.shape), std::move(values.values),
+          /*isInteger=*/!runtime::isReal(description.element)};
 }
 
 Status CompiledBatch::evaluateLoss(const std::vector<std::string> &,

@@ -1,6 +1,7 @@
 //===- Workspace.cpp - the memory of a program for one batch --------------===//
 
 #include "runtime/memory/Workspace.h"
+#include "runtime/Element.h"
 #include "runtime/device/Device.h"
 
 #include <algorithm>
@@ -247,30 +248,9 @@ std::vector<int64_t> Workspace::shapeOf(const Program::Array &array,
 
 Status Workspace::write(const Program::Array &array, int64_t example,
                         const std::vector<double> &values) {
-  std::byte *target = place(array, example);
-  auto store = [&](auto zero) {
-    using T = decltype(zero);
-    for (double value : values) {
-      T converted = static_cast<T>(value);
-      std::memcpy(target, &converted, sizeof(T));
-      target += sizeof(T);
-    }
-  };
-  switch (array.element) {
-  case Element::F32:
-    store(float());
-    return checkFitsF32(array.name, values);
-  case Element::F64:
-    store(double());
-    break;
-  case Element::I64:
-    store(int64_t());
-    break;
-  case Element::Bit:
-    store(uint8_t());
-    break;
-  }
-  return Status::success();
+  storeNumbers(values, array.element, place(array, example));
+  return array.element == Element::F32 ? checkFitsF32(array.name, values)
+                                       : Status::success();
 }
 
 Status Workspace::fill(const Batch &examples, const Binding &binding) {
@@ -455,30 +435,7 @@ DataValues Workspace::output(const std::string &name, int64_t example) const {
   int64_t count = 1;
   for (int64_t extent : result.shape)
     count *= extent;
-  const std::byte *source = place(*array, example);
-  auto load = [&](auto zero) {
-    using T = decltype(zero);
-    result.values.reserve(count);
-    for (int64_t i = 0; i < count; ++i) {
-      T value;
-      std::memcpy(&value, source + i * sizeof(T), sizeof(T));
-      result.values.push_back(static_cast<double>(value));
-    }
-  };
-  switch (array->element) {
-  case Element::F32:
-    load(float());
-    break;
-  case Element::F64:
-    load(double());
-    break;
-  case Element::I64:
-    load(int64_t());
-    break;
-  case Element::Bit:
-    load(uint8_t());
-    break;
-  }
+  result.values = loadNumbers(place(*array, example), array->element, count);
   std::vector<int64_t> indices(result.shape.size());
   for (int64_t i = 0; i < count; ++i) {
     int64_t rest = i;

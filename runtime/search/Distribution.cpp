@@ -1,6 +1,7 @@
 //===- Distribution.cpp - what one choice of a search can be --------------===//
 
 #include "runtime/search/Distribution.h"
+#include "runtime/Element.h"
 #include "runtime/Functions.h"
 
 #include <algorithm>
@@ -14,33 +15,10 @@ using namespace fovea::runtime;
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 static constexpr double logTwoPi = 1.8378770664093453;
 
-template <typename T>
-static void takeAs(const std::byte *memory, std::vector<double> &numbers) {
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    T number;
-    std::memcpy(&number, memory + i * sizeof(T), sizeof(T));
-    numbers[i] = static_cast<double>(number);
-  }
-}
-
-static std::vector<double> numbersOf(const std::byte *memory,
-                                     Program::Element element, int64_t count) {
-  std::vector<double> numbers(count);
-  if (element == Program::Element::F32)
-    takeAs<float>(memory, numbers);
-  else if (element == Program::Element::F64)
-    takeAs<double>(memory, numbers);
-  else if (element == Program::Element::I64)
-    takeAs<int64_t>(memory, numbers);
-  else
-    takeAs<uint8_t>(memory, numbers);
-  return numbers;
-}
-
 void Distribution::add(const std::string &name, const std::byte *from,
                        Program::Element type, int64_t size) {
   if (name != "logp") {
-    parameters.emplace_back(name, numbersOf(from, type, size));
+    parameters.emplace_back(name, loadNumbers(from, type, size));
     return;
   }
   memory = from;
@@ -50,7 +28,7 @@ void Distribution::add(const std::string &name, const std::byte *from,
 
 void Distribution::load() const {
   if (memory && values.empty())
-    values = numbersOf(memory, element, count);
+    values = loadNumbers(memory, element, count);
 }
 
 /// Skips symbols by the block: most of them are improbable.

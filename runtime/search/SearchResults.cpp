@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Element.h"
 #include "runtime/Functions.h"
 #include "runtime/search/SearchRun.h"
 
@@ -15,30 +16,8 @@ using namespace fovea::runtime;
 
 static std::vector<double> valuesOf(const std::vector<std::byte> &bytes,
                                     Program::Element element) {
-  std::vector<double> values;
-  auto load = [&](auto zero) {
-    constexpr size_t size = sizeof(zero);
-    for (size_t at = 0; at + size <= bytes.size(); at += size) {
-      decltype(zero) value;
-      std::memcpy(&value, bytes.data() + at, size);
-      values.push_back(static_cast<double>(value));
-    }
-  };
-  switch (element) {
-  case Program::Element::F32:
-    load(float());
-    break;
-  case Program::Element::F64:
-    load(double());
-    break;
-  case Program::Element::I64:
-    load(int64_t());
-    break;
-  case Program::Element::Bit:
-    load(uint8_t());
-    break;
-  }
-  return values;
+  auto size = static_cast<int64_t>(bytes.size());
+  return loadNumbers(bytes.data(), element, size / sizeOf(element));
 }
 
 bool SearchRun::needsStates() const {

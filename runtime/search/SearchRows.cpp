@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Element.h"
 #include "runtime/search/SearchRun.h"
 
 #include <algorithm>
@@ -94,27 +95,6 @@ void SearchRun::findSources() {
       sources[name] = find(name);
 }
 
-static void store(Program::Element element, const std::vector<double> &values,
-                  std::byte *to) {
-  auto storeAs = [&](auto zero) {
-    for (double value : values) {
-      auto converted = static_cast<decltype(zero)>(value);
-      std::memcpy(to, &converted, sizeof(converted));
-      to += sizeof(converted);
-    }
-  };
-  switch (element) {
-  case Program::Element::F32:
-    return storeAs(float());
-  case Program::Element::F64:
-    return storeAs(double());
-  case Program::Element::I64:
-    return storeAs(int64_t());
-  case Program::Element::Bit:
-    return storeAs(uint8_t());
-  }
-}
-
 /// The bytes of a value for one hypothesis.
 std::vector<std::byte> SearchRun::read(const MemberRows &own,
                                        const ValueSource &source,
@@ -157,7 +137,7 @@ std::vector<std::byte> SearchRun::read(const MemberRows &own,
     const Decoder::Choice &choice = decoder.choices[source.index];
     const std::vector<double> &values = from.chosen[source.index];
     std::vector<std::byte> result(values.size() * sizeOf(choice.element));
-    store(choice.element, values, result.data());
+    storeNumbers(values, choice.element, result.data());
     return result;
   }
   case ValueSource::Segment:

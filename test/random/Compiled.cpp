@@ -14,6 +14,7 @@
 #include "passes/Pipeline.h"
 #include "passes/analysis/Product.h"
 #include "passes/kernels/DivideWork.h"
+#include "runtime/Element.h"
 #include "test/random/Checks.h"
 #include "test/random/Data.h"
 #include "test/random/Mistakes.h"
@@ -596,10 +597,9 @@ void CompiledCheck::judgeDebugged(llvm::StringRef entry, bool isDouble,
   // A sample: each takes a link and a run.
   for (size_t i = 0; i < arrays.size(); i += arrays.size() / 32 + 1) {
     Program::Array &array = arrays[i];
-    bool isReal = array.element == Program::Element::F32 ||
-                  array.element == Program::Element::F64;
-    if (array.role != Program::Role::Temporary || !isReal ||
-        !array.part.empty() || array.lastUse <= array.firstUse)
+    if (array.role != Program::Role::Temporary ||
+        !runtime::isReal(array.element) || !array.part.empty() ||
+        array.lastUse <= array.firstUse)
       continue;
     --array.lastUse;
     ++statistics.shortened;
