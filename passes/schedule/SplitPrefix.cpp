@@ -60,6 +60,19 @@ private:
 
 } // namespace
 
+/// Returns whether the boundaries of a read have numbers as places, which lie
+/// before the first one.
+static bool isBoundedBefore(ReadOp read) {
+  if (!read.getPlaces())
+    return true;
+  for (auto pairs : read.getPlaces()->getAsRange<ArrayAttr>())
+    for (auto pair : pairs.getAsRange<ArrayAttr>())
+      if (auto place = dyn_cast<IntegerAttr>(pair[1]);
+          !place || place.getInt() >= 0)
+        return false;
+  return true;
+}
+
 /// The ops over the whole axis that have no index of the search.
 bool Prefix::findAxes() {
   SmallVector<Operation *> ops;
@@ -71,11 +84,16 @@ bool Prefix::findAxes() {
     if (runs(length.whole) && !runs(length.rest))
       ops.push_back(op);
   }
-  // Only an equation can look at two parts.
   for (Operation *op : ops)
-    for (const Edge &edge : graph.getReaders(op))
-      if (!isa<ComputeOp>(edge.reader) && !llvm::is_contained(ops, edge.reader))
+    for (Operation *user : op->getUsers()) {
+      // Only an equation can look at two parts.
+      Operation *reader = system.getBody().front().findAncestorOpInBlock(*user);
+      if (!isa<ComputeOp>(reader) && !llvm::is_contained(ops, reader))
         return false;
+      auto read = dyn_cast<ReadOp>(user);
+      if (read && !isBoundedBefore(read))
+        return false;
+    }
   SmallVector<Edge> edges = edgesWithin(graph, ops, {});
   TimeAxes axes(ops, edges, {});
   loop.extent = length.whole;
@@ -98,15 +116,7 @@ bool Prefix::canCut(Operation *op) const {
     if (extent == Attribute(length.whole) && i != time &&
         largestDifference(compute, i, time) > 0)
       return false;
-  bool can = true;
-  compute->walk([&](ReadOp read) {
-    if (!read.getPlaces() || !loop.contains(read.getArray().getDefiningOp()))
-      return;
-    for (auto pairs : read.getPlaces()->getAsRange<ArrayAttr>())
-      for (auto pair : pairs.getAsRange<ArrayAttr>())
-        can &= isa<IntegerAttr>(pair[1]);
-  });
-  return can;
+  return true;
 }
 
 Value Prefix::size(OpBuilder &builder, Location loc) const {
