@@ -15,8 +15,9 @@ nothing is masked by the caller.
 """
 
 from ._errors import Error, MachineError, SpecError, SpecWarning
+from ._fit import Report
 from ._model import Equation, Hypothesis, Model, Picture, check, compile, load
 
 __all__ = ["Equation", "Error", "Hypothesis", "MachineError", "Model", "Picture",
-           "SpecError", "SpecWarning", "check", "compile", "load"]
+           "Report", "SpecError", "SpecWarning", "check", "compile", "load"]
 __version__ = "0.1.0"

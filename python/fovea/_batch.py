@@ -130,6 +130,11 @@ class Data:
 def _array(example: Any, dtype: Any, nested: int, rank: int) -> Any:
     if nested:
         return [_array(row, dtype, nested - 1, rank - 1) for row in example]
+    if hasattr(example, "detach"):  # of PyTorch, with or without gradients
+        example = example.detach().cpu()
+        # numpy has no bfloat16; all its values are in float32.
+        example = (example.float() if "bfloat16" in str(example.dtype) else
+                   example).numpy()
     array = np.asarray(example)
     # Of a sequence without elements nobody knows the type.
     if array.size == 0:

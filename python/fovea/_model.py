@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _arguments, _tensors
+from . import _arguments, _fit, _tensors
 from ._batch import Batch, Data, Padded, check_batch, extent_of
 from ._errors import MachineError, SpecError
 from ._library import Library, Search
@@ -147,6 +147,14 @@ def load(folder: str | os.PathLike[str], *, sets: Mapping[str, object] | None = 
                  threads, sets)
 
 
+def _from_bytes(content: bytes, dtype: str, threads: int) -> Model:
+    """Returns the model that save() has written."""
+    folder = tempfile.TemporaryDirectory(prefix="fovea-")
+    file = pathlib.Path(folder.name, "model.safetensors")
+    file.write_bytes(content)
+    return Model(folder, file, None, dtype, threads)
+
+
 def _weights_in(name: str, value: object) -> str:
     """Returns a weights file; for a training folder, the one in it."""
     path = _arguments.path(name, value)
@@ -199,6 +207,7 @@ class Model:
         self._cannot_decode = f"cannot be decoded because {about['undecoded']}" \
             if about["undecoded"] else "generates nothing"
         self._library: Library | None = None
+        self._has_members = False
         # What get() was asked for once, the types of that, and the libraries that
         # have it since.
         self._asked: set[frozenset[str]] = set()
@@ -298,6 +307,43 @@ class Model:
         library = self._need("train_step", "has nothing to train")
         return library.train_step(self._pad(batch), seed)
 
+    def fit(self, data: Any, valid: Any = None, *, epochs: int = 1, batch: int = 32,
+            seed: int = 0, callbacks: _fit.Callback | Sequence[_fit.Callback] = (),
+            progress: bool | None = None) -> list[_fit.Report]:
+        """Trains on examples with the spec's optimiser; returns a Report per update.
+
+        data, valid: columns (a dict of lists, a DataFrame), rows (a list of dicts, a
+            Dataset), or batches of others (a DataLoader), which keep their size and
+            order. Names that the model does not have are left out.
+        epochs, batch: how often all examples are used, and how many an update takes.
+        seed: of the order of the examples, and of dropout and noise.
+        callbacks: called with each Report; the training stops if one returns False.
+            What a callback raises ends the training; the updates so far remain.
+        progress: one line on the terminal or in the notebook; by default where
+            there is one.
+        """
+        return _fit.fit(self, data, valid, epochs, batch, seed, callbacks, progress)
+
+    @property
+    def state(self) -> dict[str, np.ndarray]:
+        """Copies of what save() writes beside the parameters: after train_step() or
+        fit(), the state of the optimiser."""
+        with tempfile.TemporaryDirectory(prefix="fovea-") as folder:
+            path = pathlib.Path(folder, "model.safetensors")
+            self.save(path)
+            return {name: array for name, array in _tensors.read(path).items()
+                    if name not in self._parameters}
+
+    def __reduce__(self) -> Any:
+        """pickle and copy: what save() writes, and the options of the model."""
+        if self._has_members:
+            raise SpecError("an ensemble cannot be copied; help: copy its first model, "
+                            "and add() the others again")
+        with tempfile.TemporaryDirectory(prefix="fovea-") as folder:
+            path = pathlib.Path(folder, "model.safetensors")
+            self.save(path)
+            return _from_bytes, (path.read_bytes(), self._dtype, self._threads)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model for load(): spec, vocabularies, weights, and after
         train_step() the optimiser state. compile(.., weights=path) and every
@@ -317,6 +363,7 @@ class Model:
         mean of the members' probabilities; losses, gradients and parameters are
         those of the first member."""
         self._need("add", self._cannot_decode).add(_weights_in("weights", weights))
+        self._has_members = True
 
     def decode(self, batch: Batch, *, beam: int = 0, nbest: int = 1,
                max_length: int = 0, min_length: int = 0, sample: bool = False,

@@ -10,6 +10,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import warnings
 
 from . import _arguments
@@ -25,6 +26,14 @@ def program() -> str:
         raise MachineError("the program 'fovea' is not on the PATH; "
                            "FOVEA_PROGRAM names it")
     return found
+
+
+def main() -> None:
+    """The command `fovea` of an installed package: the program that is in it."""
+    beside = pathlib.Path(__file__).parent / "bin" / "fovea"
+    if not beside.exists():
+        sys.exit("fovea: this installation has no program; help: pip install fovea again")
+    os.execv(beside, ["fovea", *sys.argv[1:]])
 
 
 def run(*arguments: object, text: str | None = None, warns: bool = False,
