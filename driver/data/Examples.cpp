@@ -107,7 +107,7 @@ public:
 };
 
 static TextSource sourceOf(const GivenData &given) {
-  TextSource source = cli::sourceOf(given.path);
+  TextSource source = cli::sourceOf(given.path, given.name);
   source.text = given.text;
   return source;
 }

@@ -8,7 +8,6 @@
 #include "runtime/data/RowText.h"
 #include "runtime/data/UnknownWords.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/Base64.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -31,8 +30,13 @@ using llvm::StringRef;
 /// The number of bytes read at a time, and the minimum of a part.
 static constexpr size_t chunkSize = 1 << 16, partSize = 1 << 20;
 
-TextSource fovea::cli::sourceOf(const std::string &given) {
+TextSource fovea::cli::sourceOf(const std::string &given,
+                                const std::string &name) {
+  if (RowKind kind = rowKindOf(given); kind == RowKind::Json && !name.empty())
+    return {given, 0, nullptr, false, kind, name};
   auto [file, column] = StringRef(given).rsplit(':');
+  if (RowKind kind = rowKindOf(file); kind != RowKind::Text && !column.empty())
+    return {file.str(), 0, nullptr, false, kind, column.str()};
   unsigned number = 0;
   if (column.empty() || column.getAsInteger(10, number) || number == 0)
     return {given};
@@ -82,11 +86,10 @@ bool TextLines::open() {
         session.diagnostics().addSource(sourceName(source.path), *source.text);
     return true;
   }
-  if (!source.isJson && isJson(source.path))
+  if (!source.isJson && source.kind == RowKind::Text && isJson(source.path))
     return fail("'" + source.path +
-                "' is JSON, not text; help: write one example per line, each "
-                "name in a file or a tab-separated column of its own "
-                "(jq -r .NAME)");
+                "' is JSON, not text; help: write an object per line into a "
+                "file FILE.jsonl, and name its value: FILE.jsonl:NAME");
   if (source.path == "-") {
     std::optional<std::string> text = readSource(source.path, why);
     if (!text)
@@ -149,15 +152,53 @@ bool TextLines::fill() {
   return !rest.empty();
 }
 
+/// Finds the column that the header of a table names.
+bool TextLines::readHeader() {
+  StringRef line;
+  if (takeLine(line) != Good)
+    return false;
+  if (runtime::Status status = readTableRow(line, values); status.failed())
+    return fail("'" + source.path + "': " + status.text());
+  numColumns = values.size();
+  column = llvm::find(values, source.key) - values.begin();
+  return column < numColumns ||
+         fail(
+             fmt::format("'{}' has no column '{}'{}", source.path, source.key,
+                         existing(source.key, {values.begin(), values.end()})));
+}
+
+bool TextLines::readRow(StringRef line, StringRef &text) {
+  row = line;
+  runtime::Status status;
+  if (source.kind == RowKind::Json) {
+    values.resize(1);
+    status = readJsonValue(line, source.key, values[0]);
+  } else {
+    status = readTableRow(line, values);
+    if (status.succeeded() && values.size() != numColumns)
+      status = runtime::Status::error(
+          fmt::format("the header has {} columns, but this row has {}",
+                      numColumns, values.size()));
+  }
+  if (status.failed())
+    return explain(line, status.text());
+  text = values[column];
+  if (hold == All)
+    text = session.diagnostics().addSource(source.path, text.str());
+  return true;
+}
+
 TextLines::Kind TextLines::takeLine(StringRef &line) {
-  if (isBroken || (!isOpen && !open()))
+  if (isBroken)
+    return Failed;
+  if (!isOpen && (!open() || (source.kind == RowKind::Table && !readHeader())))
     return Failed;
   if (rest.empty() && file)
     fill();
   if (isBroken)
     return Failed;
   if (rest.empty()) {
-    if (numTaken > 0)
+    if (numTaken > (source.kind == RowKind::Table ? 1 : 0))
       return End;
     fail("'" + sourceName(source.path).str() + "' is empty");
     return Failed;
@@ -176,7 +217,9 @@ bool TextLines::explain(StringRef place, const std::string &text, Code code) {
   }
   if (part)
     session.diagnostics().addPart(std::move(part), numBefore);
-  session.diagnostics().error(code, llvm::SMLoc::getFromPointer(place.data()),
+  // What a row has is no part of the file as it stands.
+  StringRef at = source.kind == RowKind::Text ? place : row;
+  session.diagnostics().error(code, llvm::SMLoc::getFromPointer(at.data()),
                               text);
   return false;
 }
@@ -194,6 +237,8 @@ TextLines::Kind TextLines::check(StringRef line, StringRef &text) {
   }
   if (size_t valid = runtime::validUtf8(line); valid < line.size())
     return wrong(line.substr(valid), "this is not UTF-8");
+  if (source.kind != RowKind::Text)
+    return readRow(line, text) ? Good : Wrong;
   text = line;
   if (source.column == 0)
     return Good;
@@ -257,6 +302,30 @@ bool fovea::cli::forLines(Session &session, const TextSource &source,
 // Vocabularies
 //===----------------------------------------------------------------------===//
 
+/// Reads the file of what segments the lines of `data`.
+static bool readSegmenter(Session &session, const Model &model,
+                          const DataInfo &data, const std::string &path,
+                          bool isTokeniser, runtime::Vocabulary &vocabulary) {
+  std::string why;
+  std::optional<std::string> text = readSource(path, why);
+  if (!text) {
+    session.error("cannot read '" + path + "': " + why);
+    return false;
+  }
+  bool hasSentences = llvm::any_of(model.data, [&](const DataInfo &other) {
+    return other.isSentence && other.vocabulary == data.vocabulary;
+  });
+  runtime::Status status = isTokeniser
+                               ? vocabulary.setTokeniser(*text, hasSentences)
+                               : vocabulary.setSentencePieces(*text);
+  if (status.failed())
+    session.error("'" + path + "' is not a " +
+                  (isTokeniser ? "tokeniser that Fovea can read: "
+                               : "SentencePiece model: ") +
+                  status.text());
+  return status.succeeded();
+}
+
 bool Vocabularies::read(Session &session, const Arguments &arguments,
                         const Model &model) {
   bool good = true;
@@ -278,6 +347,11 @@ bool Vocabularies::read(Session &session, const Arguments &arguments,
       continue;
     }
     origins[name] = {known->vocabulary, /*isStored=*/false};
+    if (StringRef(path).ends_with(".json")) {
+      good &= readSegmenter(session, model, *known, path, /*isTokeniser=*/true,
+                            symbols[name]);
+      continue;
+    }
     runtime::Vocabulary &words = symbols[name];
     words = {};
     words.isChars = known->vocabularyKind == "chars";
@@ -321,29 +395,16 @@ bool Vocabularies::load(Session &session, const Arguments &arguments,
 bool Vocabularies::readModels(Session &session, const Arguments &arguments,
                               const Model &model) {
   for (const DataInfo &data : model.data) {
-    if (data.vocabularyKind != "sentencepiece" || symbols.find(fieldOf(data)))
+    bool isTokeniser = data.vocabularyKind == "tokeniser";
+    if ((!isTokeniser && data.vocabularyKind != "sentencepiece") ||
+        symbols.find(fieldOf(data)))
       continue;
-    std::string path, why;
-    if (!findBesideSpec(session, arguments, data.vocabularyFile, path))
-      return false;
-    std::optional<std::string> text = readSource(path, why);
-    if (!text) {
-      session.error("cannot read '" + path + "': " + why);
-      return false;
-    }
+    std::string path;
     origins[data.vocabulary] = {data.vocabulary, /*isStored=*/true};
-    runtime::Vocabulary &vocabulary = symbols[data.vocabulary];
-    vocabulary = {};
-    if (runtime::Status status =
-            runtime::SentencePieces::read(*text, vocabulary.pieces);
-        status.failed()) {
-      session.error("'" + path +
-                    "' is not a SentencePiece model: " + status.text());
+    if (!findBesideSpec(session, arguments, data.vocabularyFile, path) ||
+        !readSegmenter(session, model, data, path, isTokeniser,
+                       symbols[data.vocabulary]))
       return false;
-    }
-    for (const std::string &symbol : vocabulary.pieces->symbols())
-      vocabulary.add(symbol);
-    vocabulary.model = llvm::encodeBase64(*text);
   }
   return true;
 }

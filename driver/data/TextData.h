@@ -13,6 +13,7 @@
 #define FOVEA_DRIVER_DATA_TEXTDATA_H
 
 #include "dialect/reference/Array.h"
+#include "driver/data/Rows.h"
 #include "driver/model/Session.h"
 #include "runtime/data/Text.h"
 
@@ -26,9 +27,13 @@ struct TextSource {
   unsigned column = 0;
   const std::string *text = nullptr; // in the place of the file's
   bool isJson = false;               // each line is an object, as in a log
+  /// Each line is a row, and this is the name of its value.
+  RowKind kind = RowKind::Text;
+  std::string key = {};
 };
-/// Splits `FILE:2`.
-TextSource sourceOf(const std::string &given);
+/// Splits `FILE:2`, and `FILE.jsonl:NAME` or `FILE.csv:NAME`. In JSON lines,
+/// the value is called `name` if the file does not say otherwise.
+TextSource sourceOf(const std::string &given, const std::string &name = "");
 
 /// The vocabularies of a model, each by the name of a vocabulary or of data.
 class Vocabularies {
@@ -47,8 +52,8 @@ public:
     symbols.store(metadata);
   }
 
-  /// Reads the SentencePiece models that the spec names, for vocabularies
-  /// without symbols.
+  /// Reads the SentencePiece models and tokenisers that the spec names, for
+  /// vocabularies without symbols.
   bool readModels(Session &session, const Arguments &arguments,
                   const Model &model);
 
@@ -113,6 +118,9 @@ private:
   bool fail(const std::string &text);
   bool failTooLong();
   bool checkText(llvm::StringRef bytes);
+  /// The value of a row as text.
+  bool readRow(llvm::StringRef line, llvm::StringRef &text);
+  bool readHeader();
   /// The next line, unchanged.
   Kind takeLine(llvm::StringRef &line);
   Kind check(llvm::StringRef line, llvm::StringRef &text);
@@ -127,6 +135,10 @@ private:
   std::unique_ptr<llvm::MemoryBuffer> part;
   llvm::StringRef rest;
   unsigned numTaken = 0, numBefore = 0; // lines; those ahead of the part
+  /// Of rows: the current line, its values, and those of a table's header.
+  llvm::StringRef row;
+  std::vector<std::string> values;
+  size_t numColumns = 0, column = 0;
 };
 
 /// Calls `take` for each line of a file, or for its column; `take` returns

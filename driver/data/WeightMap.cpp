@@ -2,6 +2,7 @@
 
 #include "driver/data/WeightMap.h"
 #include "driver/data/Files.h"
+#include "driver/data/Published.h"
 #include "runtime/data/Printable.h"
 #include "runtime/train/OptimiserState.h"
 #include "llvm/ADT/StringExtras.h"
@@ -181,6 +182,8 @@ void WeightMap::readLine(StringRef line) {
   StringRef rest = line.ltrim(" \t\r");
   if (rest.empty() || rest.front() == '#')
     return;
+  if (StringRef size, key; splitSize(line, size, key))
+    return; // read before the model: Published.h
   StringRef path = rest.take_until([](char c) { return signs.contains(c); });
   rest = rest.drop_front(path.size()).ltrim(" \t\r");
   if (path == "prefix" && !rest.starts_with("=")) {
@@ -522,7 +525,7 @@ bool fovea::cli::takeForeignWeights(Session &session,
                                     runtime::TensorFile &weights) {
   runtime::TensorFile file;
   runtime::OptimiserState unused;
-  runtime::Status status = readSafeTensors(arguments.from, file);
+  runtime::Status status = readPublished(arguments.from, file);
   if (status.succeeded())
     status = takeOptimiser(file, arguments.from, unused);
   if (status.failed()) {

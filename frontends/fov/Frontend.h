@@ -84,10 +84,11 @@ struct DataInfo {
   std::string positionOf;      // the extent of what it is a place in
   std::string vocabulary;      // the name that declares it; of tokens
   int64_t vocabularySize = -1; // -1: not known yet; also of classes
-  /// words, chars, sentencepiece or ids; `--set NAME.vocab` makes it ids.
+  /// words, chars, sentencepiece, tokeniser or ids; `--set NAME.vocab` makes it
+  /// ids.
   std::string vocabularyKind;
   int64_t vocabularyLimit = 0;     // the most symbols; 0: any number
-  std::string vocabularyFile;      // of sentencepiece, as the spec names it
+  std::string vocabularyFile;      // as the spec names it
   std::vector<std::string> labels; // of class("a", "b")
   FileLoader loader;               // what follows `from`
 };

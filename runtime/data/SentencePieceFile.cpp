@@ -22,6 +22,9 @@ using namespace fovea::runtime;
 // Bytes
 //===----------------------------------------------------------------------===//
 
+static constexpr std::string_view base64Digits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 bool fovea::runtime::readBase64(std::string_view text, std::string &bytes) {
   bytes.clear();
   if (text.size() % 4 != 0)
@@ -29,10 +32,8 @@ bool fovea::runtime::readBase64(std::string_view text, std::string &bytes) {
   size_t numFilled = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
   uint32_t bits = 0;
   for (size_t i = 0; i < text.size(); ++i) {
-    constexpr std::string_view digits =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t digit = i + numFilled < text.size() ? digits.find(text[i]) : 0;
-    if (digit == digits.npos)
+    size_t digit = i + numFilled < text.size() ? base64Digits.find(text[i]) : 0;
+    if (digit == base64Digits.npos)
       return false;
     bits = bits << 6 | static_cast<uint32_t>(digit);
     if (i % 4 == 3)
@@ -43,10 +44,19 @@ bool fovea::runtime::readBase64(std::string_view text, std::string &bytes) {
   return true;
 }
 
-static uint32_t wordAt(std::string_view bytes, size_t place) {
-  uint32_t word;
-  std::memcpy(&word, bytes.data() + place, sizeof(word));
-  return word;
+std::string fovea::runtime::writeBase64(std::string_view bytes) {
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t bits = 0;
+    for (size_t j = i; j < i + 3; ++j)
+      bits =
+          bits << 8 | (j < bytes.size() ? static_cast<uint8_t>(bytes[j]) : 0);
+    for (int shift : {18, 12, 6, 0})
+      text += base64Digits[bits >> shift & 63];
+  }
+  text.replace(text.size() - (3 - bytes.size() % 3) % 3, text.npos,
+               (3 - bytes.size() % 3) % 3, '=');
+  return text;
 }
 
 namespace {
@@ -122,44 +132,10 @@ bool Fields::next() {
 // Normalisers
 //===----------------------------------------------------------------------===//
 
-/// Returns whether the table stays within its bounds. Each node has its
-/// children in one block of 256.
-bool SentencePieces::Normaliser::isTable() const {
-  uint64_t count = units.size();
-  for (uint64_t i = 0; i < count; ++i) {
-    uint32_t unit = units[i];
-    uint64_t child = i ^ uint64_t(unit >> 10) << ((unit & (1u << 9)) >> 6);
-    // The first unit is the root, whatever its content.
-    bool isLeaf = i > 0 && unit >> 31, hasLeaf = unit & (1u << 8);
-    if (isLeaf)
-      continue;
-    if ((child | 255) >= count ||
-        (hasLeaf && (units[child] & 0x7fffffff) >= texts.size()))
-      return false;
-  }
-  return true;
-}
-
-bool SentencePieces::Normaliser::readTable(std::string_view table) {
-  units.clear();
-  texts.clear();
-  if (table.empty())
-    return true;
-  if (table.size() < 4)
-    return false;
-  uint32_t size = wordAt(table, 0);
-  if (size > table.size() - 4 || size % 1024 != 0 || size == 0)
-    return false;
-  for (uint32_t place = 0; place < size; place += 4)
-    units.push_back(wordAt(table, 4 + place));
-  texts = table.substr(4 + size);
-  return (texts.empty() || texts.back() == '\0') && isTable();
-}
-
 bool SentencePieces::Normaliser::read(std::string_view message) {
   Fields fields(message);
   while (fields.next()) {
-    if (fields.isBytes(2) && !readTable(fields.bytes()))
+    if (fields.isBytes(2) && !table.read(fields.bytes()))
       return false;
     if (fields.isNumber(3))
       addsSpace = fields.number() != 0;

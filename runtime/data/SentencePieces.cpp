@@ -27,51 +27,6 @@ static size_t charBytes(char first) {
 // Prefixes
 //===----------------------------------------------------------------------===//
 
-std::optional<std::string_view> SentencePieces::Texts::finish() {
-  std::sort(sorted.begin(), sorted.end());
-  auto twice = std::adjacent_find(
-      sorted.begin(), sorted.end(),
-      [](const auto &a, const auto &b) { return a.first == b.first; });
-  return twice == sorted.end() ? std::nullopt : std::optional(twice->first);
-}
-
-template <typename Take>
-void SentencePieces::Texts::forPrefixes(std::string_view text,
-                                        Take take) const {
-  auto begin = sorted.begin(), end = sorted.end();
-  for (size_t length = 0;; ++length) {
-    // All texts with this prefix are between them.
-    if (begin != end && length > 0 && begin->first.size() == length) {
-      take(length, begin->second);
-      ++begin;
-    }
-    if (begin == end || length == text.size())
-      return;
-    auto byte = static_cast<uint8_t>(text[length]);
-    auto at = [&](const auto &one) {
-      return static_cast<uint8_t>(one.first[length]);
-    };
-    begin = std::partition_point(
-        begin, end, [&](const auto &one) { return at(one) < byte; });
-    end = std::partition_point(
-        begin, end, [&](const auto &one) { return at(one) == byte; });
-  }
-}
-
-size_t SentencePieces::Texts::longest(std::string_view text) const {
-  size_t result = 0;
-  forPrefixes(text, [&](size_t length, int) { result = length; });
-  return result;
-}
-
-int SentencePieces::Texts::find(std::string_view text) const {
-  auto found = std::lower_bound(sorted.begin(), sorted.end(), text,
-                                [](const auto &one, std::string_view other) {
-                                  return one.first < other;
-                                });
-  return found != sorted.end() && found->first == text ? found->second : -1;
-}
-
 size_t SentencePieces::firstBytes(std::string_view line, bool &isSymbol) const {
   size_t length = userDefined.longest(line);
   isSymbol = length > 0;
@@ -94,29 +49,8 @@ SentencePieces::Normaliser::first(std::string_view text,
                                   const Texts &kept) const {
   if (size_t length = kept.longest(text))
     return {text.substr(0, length), length};
-  size_t longest = 0;
-  uint32_t value = 0;
-  if (!units.empty()) {
-    auto child = [&](uint32_t place) {
-      uint32_t unit = units[place];
-      return place ^ (unit >> 10) << ((unit & (1u << 9)) >> 6);
-    };
-    uint32_t place = child(0);
-    for (size_t i = 0; i < text.size(); ++i) {
-      auto byte = static_cast<uint8_t>(text[i]);
-      place ^= byte;
-      if ((units[place] & 0x800000ffu) != byte)
-        break;
-      bool hasLeaf = units[place] & (1u << 8);
-      place = child(place);
-      if (!hasLeaf)
-        continue;
-      longest = i + 1;
-      value = units[place] & 0x7fffffffu;
-    }
-  }
-  if (longest > 0)
-    return {texts.data() + value, longest};
+  if (auto found = table.longest(text); found.second > 0)
+    return found;
   if (size_t length = std::min(charBytes(text[0]), text.size());
       validUtf8(text.substr(0, length)) == length)
     return {text.substr(0, length), length};
@@ -344,7 +278,7 @@ SentencePieces::cut(std::string_view line) const {
     } else if (isUnknown && isAfterUnknown) {
       pieces.back().text += own;
     } else {
-      pieces.push_back({std::string(own), ours[id]});
+      pieces.push_back({std::string(own), ours[id], isUnknown});
     }
     isAfterUnknown = isUnknown;
   }
@@ -410,7 +344,7 @@ std::string SentencePieces::join(const std::vector<std::string> &pieces) const {
     }
   }
   endBytes();
-  return after.units.empty() ? line : after.apply(line, {});
+  return after.table.empty() ? line : after.apply(line, {});
 }
 
 std::vector<std::string> SentencePieces::symbols() const {

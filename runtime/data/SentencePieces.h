@@ -12,34 +12,27 @@
 #define FOVEA_RUNTIME_DATA_SENTENCEPIECES_H
 
 #include "runtime/Status.h"
+#include "runtime/data/Prefixes.h"
+#include "runtime/data/Segmenter.h"
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace fovea::runtime {
 
-class SentencePieces {
+class SentencePieces : public Segmenter {
 public:
-  struct Piece {
-    std::string text;
-    int64_t id; // unknown: of a piece that is no symbol
-  };
-
   /// Takes the bytes of a model. A failure says what is wrong with them, as
   /// `it is damaged`.
   static Status read(std::string_view bytes,
                      std::shared_ptr<const SentencePieces> &result);
 
-  /// The symbols by id.
-  std::vector<std::string> symbols() const;
-
-  std::vector<Piece> cut(std::string_view line) const;
-  /// Joins pieces into a line.
-  std::string join(const std::vector<std::string> &pieces) const;
+  std::vector<std::string> symbols() const override;
+  std::vector<Piece> cut(std::string_view line) const override;
+  std::string join(const std::vector<std::string> &pieces) const override;
 
 private:
   enum class Kind { Unigram = 1, Pairs, Words, Characters };
@@ -51,38 +44,13 @@ private:
     Use use = Use::Normal;
   };
 
-  /// Numbered texts, searched by prefix.
-  class Texts {
-  public:
-    void add(std::string_view text, int id) { sorted.push_back({text, id}); }
-    /// Call this before lookups. Returns the first duplicate text, or nothing.
-    std::optional<std::string_view> finish();
-    bool empty() const { return sorted.empty(); }
-    /// Calls `take(length, id)` for each text that is a prefix of `text`, the
-    /// shortest first.
-    template <typename Take>
-    void forPrefixes(std::string_view text, Take take) const;
-    /// The length of the longest text; 0: there is none.
-    size_t longest(std::string_view text) const;
-    /// Returns the number of a text, or -1.
-    int find(std::string_view text) const;
-
-  private:
-    std::vector<std::pair<std::string_view, int>> sorted;
-  };
-
   /// Normalises a line before segmentation, or after joining.
   struct Normaliser {
     bool addsSpace = true, removesSpaces = true, escapesSpaces = true;
     bool isSuffix = false;
-    /// A Darts double array; its leaves point at zero-terminated
-    /// texts.
-    std::vector<uint32_t> units;
-    std::string texts;
+    CharTable table;
 
     bool read(std::string_view message);
-    bool readTable(std::string_view table);
-    bool isTable() const;
     /// Returns the replacement of the first characters of `text`, and how many
     /// bytes they have.
     std::pair<std::string_view, size_t> first(std::string_view text,
@@ -127,6 +95,7 @@ private:
 
 /// Decodes base 64; returns false on invalid input.
 bool readBase64(std::string_view text, std::string &bytes);
+std::string writeBase64(std::string_view bytes);
 
 } // namespace fovea::runtime
 

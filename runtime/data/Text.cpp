@@ -1,6 +1,8 @@
 //===- Text.cpp - symbols as people write them ----------------------------===//
 
 #include "runtime/data/Text.h"
+#include "runtime/data/SentencePieces.h"
+#include "runtime/data/Tokeniser.h"
 
 #include <algorithm>
 #include <charconv>
@@ -72,6 +74,35 @@ void Vocabulary::add(std::string_view symbol) {
   byId.emplace_back(symbol);
 }
 
+Status Vocabulary::setSentencePieces(std::string_view bytes) {
+  *this = {};
+  std::shared_ptr<const SentencePieces> read;
+  Status status = SentencePieces::read(bytes, read);
+  if (status.failed())
+    return status;
+  kind = "sentencepiece";
+  model = writeBase64(bytes);
+  for (const std::string &symbol : read->symbols())
+    add(symbol);
+  pieces = std::move(read);
+  return status;
+}
+
+Status Vocabulary::setTokeniser(std::string_view text, bool hasSentences) {
+  *this = {};
+  std::shared_ptr<const Tokeniser> read;
+  Status status = Tokeniser::read(text, hasSentences, read);
+  if (status.succeeded())
+    status = Tokeniser::shorten(text, model);
+  if (status.failed())
+    return status;
+  kind = hasSentences ? "tokeniser of sentences" : "tokeniser";
+  for (const std::string &symbol : read->symbols())
+    add(symbol);
+  pieces = std::move(read);
+  return status;
+}
+
 bool Vocabularies::isKey(std::string_view key) {
   return key.starts_with(keyPrefix);
 }
@@ -89,14 +120,32 @@ Status Vocabularies::take(std::string_view key, const std::string &text,
   std::string_view kind = symbols.substr(0, begin);
   vocabulary.isChars = kind == "chars";
   bool hasModel = kind == "sentencepiece";
+  if (kind == "tokeniser" || kind == "tokeniser of sentences") {
+    // The file has the symbols.
+    Status status = vocabulary.setTokeniser(
+        symbols.substr(std::min(begin + 1, symbols.size())),
+        kind != "tokeniser");
+    return status.succeeded()
+               ? status
+               : Status::error("the tokeniser of the vocabulary '" +
+                               nameIn(key) + "': " + status.text());
+  }
   if ((!vocabulary.isChars && !hasModel && kind != "words") ||
       begin == symbols.size())
-    return Status::error(
-        "the vocabulary '" + nameIn(key) +
-        "' has an unknown kind; expected words, chars or sentencepiece");
+    return Status::error("the vocabulary '" + nameIn(key) +
+                         "' has an unknown kind; expected words, chars, "
+                         "sentencepiece or tokeniser");
+  Vocabulary cutting;
   if (hasModel) {
     size_t end = std::min(symbols.find('\n', begin + 1), symbols.size());
-    vocabulary.model = symbols.substr(begin + 1, end - begin - 1);
+    std::string bytes;
+    Status status =
+        readBase64(symbols.substr(begin + 1, end - begin - 1), bytes)
+            ? cutting.setSentencePieces(bytes)
+            : Status::error("it is damaged");
+    if (status.failed())
+      return Status::error("the vocabulary '" + nameIn(key) +
+                           "' is not a SentencePiece model: " + status.text());
     begin = std::min(end, symbols.size() - 1);
   }
   for (++begin; begin < symbols.size();) {
@@ -106,16 +155,10 @@ Status Vocabularies::take(std::string_view key, const std::string &text,
   }
   if (!hasModel)
     return Status::success();
-  std::string bytes;
-  Status status = readBase64(vocabulary.model, bytes)
-                      ? SentencePieces::read(bytes, vocabulary.pieces)
-                      : Status::error("it is damaged");
-  if (status.failed())
-    return Status::error("the vocabulary '" + nameIn(key) +
-                         "' is not a SentencePiece model: " + status.text());
-  if (vocabulary.pieces->symbols() != vocabulary.byId)
+  if (cutting.byId != vocabulary.byId)
     return Status::error("the symbols of the vocabulary '" + nameIn(key) +
                          "' differ from those of its SentencePiece model");
+  vocabulary = std::move(cutting);
   return Status::success();
 }
 
@@ -123,8 +166,10 @@ void Vocabularies::store(std::map<std::string, std::string> &metadata) const {
   for (const auto &[name, vocabulary] : byName) {
     std::string &text = metadata[std::string(keyPrefix) + name];
     text = vocabulary.isChars ? "chars\n" : "words\n";
-    if (!vocabulary.model.empty())
-      text = "sentencepiece\n" + vocabulary.model + "\n";
+    if (vocabulary.pieces)
+      text = vocabulary.kind + "\n" + vocabulary.model + "\n";
+    if (vocabulary.kind.starts_with("tokeniser"))
+      continue;
     for (const std::string &symbol : vocabulary.byId)
       text += symbol + "\n";
   }
@@ -160,7 +205,7 @@ bool Vocabularies::isChars(const TextField &field) const {
   return vocabulary && vocabulary->isChars;
 }
 
-const SentencePieces *Vocabularies::piecesOf(const TextField &field) const {
+const Segmenter *Vocabularies::piecesOf(const TextField &field) const {
   const Vocabulary *vocabulary = find(field);
   return vocabulary ? vocabulary->pieces.get() : nullptr;
 }
@@ -275,11 +320,24 @@ void fovea::runtime::forLists(
     take(text, at);
 }
 
+std::vector<Segmenter::Piece>
+fovea::runtime::piecesOf(std::string_view list, const TextField &field,
+                         const Segmenter &segmenter) {
+  std::vector<Segmenter::Piece> pieces = segmenter.cut(list);
+  if (field.isSentence)
+    return pieces;
+  pieces.insert(pieces.begin(), segmenter.before().begin(),
+                segmenter.before().end());
+  pieces.insert(pieces.end(), segmenter.after().begin(),
+                segmenter.after().end());
+  return pieces;
+}
+
 /// Reads one innermost list.
 bool LineReader::readList(List &list) {
   bool good = true;
-  if (const SentencePieces *pieces = vocabularies.piecesOf(field))
-    for (const SentencePieces::Piece &piece : pieces->cut(list.text))
+  if (const Segmenter *segmenter = vocabularies.piecesOf(field))
+    for (const Segmenter::Piece &piece : piecesOf(list.text, field, *segmenter))
       good &= addId(list.text, piece.id, list.values);
   else
     forSymbols(list.text, vocabularies.isChars(field),
@@ -474,16 +532,16 @@ bool fovea::runtime::readPrefix(std::string_view line, const TextField &field,
                                 const Vocabularies &vocabularies,
                                 std::vector<double> &values,
                                 const Report &report) {
-  const SentencePieces *pieces = vocabularies.piecesOf(field);
+  const Segmenter *pieces = vocabularies.piecesOf(field);
   const Vocabulary *vocabulary = vocabularies.find(field);
   bool good = true;
   // For nested values: the lists in order.
   forLists(line, field.separators, [&](std::string_view list, const auto &) {
     if (pieces)
-      for (const SentencePieces::Piece &piece : pieces->cut(list))
-        good = good && readPrefixSymbol(list, piece.text, piece.id,
-                                        piece.id != Symbol::unknown, field,
-                                        values, report);
+      for (const Segmenter::Piece &piece : pieces->cut(list))
+        good =
+            good && readPrefixSymbol(list, piece.text, piece.id,
+                                     !piece.isUnknown, field, values, report);
     else
       forSymbols(list, vocabularies.isChars(field), [&](std::string_view word) {
         bool isKnown =
@@ -510,7 +568,7 @@ std::string fovea::runtime::textOf(const TextField &field,
   for (size_t axis = 1; axis < values.shape.size(); ++axis)
     width *= values.shape[axis];
   bool isChars = vocabularies.isChars(field);
-  const SentencePieces *pieces = vocabularies.piecesOf(field);
+  const Segmenter *pieces = vocabularies.piecesOf(field);
   std::vector<std::string> cut;
   std::string text;
   for (size_t i = 0; i < count; ++i) {

@@ -13,7 +13,7 @@
 #define FOVEA_RUNTIME_DATA_TEXT_H
 
 #include "runtime/data/Batch.h"
-#include "runtime/data/SentencePieces.h"
+#include "runtime/data/Segmenter.h"
 
 #include <functional>
 #include <memory>
@@ -52,12 +52,17 @@ struct Vocabulary {
   std::vector<std::string> byId;
   std::unordered_map<std::string, int64_t> ids;
   bool isChars = false; // lines are split into characters
-  /// Lines are segmented by a SentencePiece model, stored in base 64 with the
-  /// symbols.
-  std::string model;
-  std::shared_ptr<const SentencePieces> pieces;
+  /// What lines are segmented by, and its kind. It is stored as `model`: a
+  /// SentencePiece model in base 64, or a tokenizer.json.
+  std::string kind, model;
+  std::shared_ptr<const Segmenter> pieces;
 
   void add(std::string_view symbol);
+  /// Take the bytes of a file, and its symbols. A failure says what is wrong
+  /// with them, as `it is damaged`. With `hasSentences`, the first symbols are
+  /// those of every word vocabulary.
+  Status setSentencePieces(std::string_view bytes);
+  Status setTokeniser(std::string_view text, bool hasSentences);
 };
 
 /// The vocabularies of a model, by the name of a vocabulary or of data.
@@ -85,7 +90,7 @@ public:
   const Vocabulary *find(const TextField &field) const;
   bool isChars(const TextField &field) const;
   /// Returns the segmenter of the lines of `field`; null: words or characters.
-  const SentencePieces *piecesOf(const TextField &field) const;
+  const Segmenter *piecesOf(const TextField &field) const;
   /// Returns the id of a word, or nothing. Without a vocabulary a word is an
   /// id.
   std::optional<int64_t> idOf(const TextField &field,
@@ -99,6 +104,12 @@ private:
 /// Returns how many bytes of `text` are valid UTF-8, up to the first invalid
 /// one.
 size_t validUtf8(std::string_view text);
+
+/// The pieces of an innermost list. Those of a text that is no sentence have
+/// the symbols around them that its tokeniser puts there.
+std::vector<Segmenter::Piece> piecesOf(std::string_view list,
+                                       const TextField &field,
+                                       const Segmenter &segmenter);
 
 /// Calls `take` for each symbol of a line of valid UTF-8.
 void forSymbols(std::string_view line, bool isChars,

@@ -27,8 +27,8 @@ std::vector<std::string>
 fovea::runtime::wordsOf(std::string_view line, const TextField &field,
                         const Vocabularies &vocabularies) {
   std::vector<std::string> words;
-  if (const SentencePieces *pieces = vocabularies.piecesOf(field)) {
-    for (SentencePieces::Piece &piece : pieces->cut(line))
+  if (const Segmenter *segmenter = vocabularies.piecesOf(field)) {
+    for (Segmenter::Piece &piece : piecesOf(line, field, *segmenter))
       words.push_back(std::move(piece.text));
     return words;
   }

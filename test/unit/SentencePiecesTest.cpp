@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/data/SentencePieces.h"
 #include "runtime/data/Text.h"
 
 #include <fstream>

@@ -2,13 +2,38 @@
 
 #include "driver/data/Files.h"
 #include "driver/data/Inputs.h"
+#include "driver/data/Published.h"
 #include "driver/data/Unknown.h"
 #include "driver/data/WeightMap.h"
 
 using namespace fovea;
 using namespace fovea::cli;
 
-int fovea::cli::runInit(const Arguments &arguments) {
+/// Adds the sizes that a map takes from the config.json beside the weights.
+/// What the command line gives comes first.
+static bool addSizes(Arguments &arguments) {
+  if (arguments.from.empty() || arguments.map.empty() || arguments.map == "-")
+    return true;
+  std::optional<std::string> map = readInput(arguments.map);
+  Session session(arguments);
+  std::vector<std::pair<std::string, std::string>> sets;
+  if (!map || !readSizes(session, *map, arguments.from, sets)) {
+    session.finish();
+    return false;
+  }
+  llvm::erase_if(sets, [&](const auto &one) {
+    return llvm::any_of(arguments.sets, [&](const auto &given) {
+      return given.first == one.first;
+    });
+  });
+  llvm::append_range(arguments.sets, sets);
+  return true;
+}
+
+int fovea::cli::runInit(const Arguments &given) {
+  Arguments arguments = given;
+  if (!addSizes(arguments))
+    return badInput;
   Session session(arguments);
   std::unique_ptr<Model> model = session.open();
   // A SentencePiece model of the spec determines the vocabulary's size, and is

@@ -156,6 +156,7 @@ private:
         "evaluate one batch: loss, log-probabilities, gradients, equations");
     addWeights(command);
     addData(command, /*asText=*/false);
+    addVocabularies(command);
     command
         ->add_option(
             "--get", arguments.gets,

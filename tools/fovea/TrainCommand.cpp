@@ -285,7 +285,7 @@ bool TrainCommand::openModel() {
   std::map<std::string, TextSource> texts;
   for (const GivenData &data : splitData(arguments.data))
     if (data.form() == GivenData::Text)
-      texts[data.name] = sourceOf(data.path);
+      texts[data.name] = sourceOf(data.path, data.name);
   if (!shareVocabularies(texts))
     return false;
   auto sizes = vocabularies.sizes(/*ofAll=*/true);

@@ -178,7 +178,7 @@ std::optional<int64_t> Elaborator::symbolCount(const std::string &name,
 Vocabulary *Elaborator::makeVocabulary(const std::string &name, SMLoc loc,
                                        const ast::Expr *call, Scope &scope) {
   static constexpr StringRef kinds[] = {"words", "chars", "sentencepiece",
-                                        "ids"};
+                                        "tokeniser", "ids"};
   if (call) {
     const ast::Expr &kind =
         call->kind == ExprKind::Call ? *call->args[0] : *call;
@@ -186,20 +186,22 @@ Vocabulary *Elaborator::makeVocabulary(const std::string &name, SMLoc loc,
       error(Code::vocabularyKind, kind.loc,
             "'" + kind.name.str() +
                 "' is not a kind of vocabulary (words, chars, "
-                "sentencepiece, ids)" +
+                "sentencepiece, tokeniser, ids)" +
                 suggestion(kind.name, kinds));
       return nullptr;
     }
     bool hasFile = call->kind == ExprKind::Call && call->items.size() == 1 &&
                    call->items[0].value->kind == ExprKind::String;
-    if (kind.name == "sentencepiece" && !hasFile) {
+    bool takesFile = kind.name == "sentencepiece" || kind.name == "tokeniser";
+    if (takesFile && !hasFile) {
       error(Code::vocabularyKind, kind.loc,
-            "'sentencepiece' takes a file: sentencepiece(\"FILE\")");
+            "'" + kind.name.str() + "' takes a file: " + kind.name.str() +
+                "(\"FILE\")");
       return nullptr;
     }
     bool isPlain = call->kind != ExprKind::Call || hasFile ||
                    (sizeIn(call) && call->items[0].name.empty());
-    if (!isPlain || (hasFile && kind.name != "sentencepiece")) {
+    if (!isPlain || (hasFile && !takesFile)) {
       error(Code::vocabularyKind, kind.loc,
             "'" + kind.name.str() +
                 "' takes the number of its symbols alone: " + kind.name.str() +
@@ -214,7 +216,7 @@ Vocabulary *Elaborator::makeVocabulary(const std::string &name, SMLoc loc,
   if (call) {
     vocabulary->kind =
         (call->kind == ExprKind::Call ? call->args[0] : call)->name.str();
-    if (vocabulary->kind == "sentencepiece")
+    if (vocabulary->kind == "sentencepiece" || vocabulary->kind == "tokeniser")
       vocabulary->file = call->items[0].value->name.str();
   }
   if (overrideOf(name + ".vocab"))

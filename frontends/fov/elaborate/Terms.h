@@ -35,9 +35,9 @@ struct Vocabulary {
   Extent size;
   SMLoc loc;
   std::vector<std::string> labels; // of class("a", "b")
-  std::string kind = "words";      // words, chars, sentencepiece, ids
+  std::string kind = "words";      // words, chars, ..
   int64_t limit = 0;               // the most symbols; 0: any number
-  std::string file;                // of sentencepiece
+  std::string file;                // of sentencepiece, tokeniser
   bool isClass = false;
   bool isAssumed = false; // nothing has fixed the size yet
 
