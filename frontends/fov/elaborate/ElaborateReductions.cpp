@@ -368,7 +368,7 @@ Term *Elaborator::reduceTerm(const Expr &expr, Scope &scope,
       return stated ? staticReduce(expr, *stated, scope, bindings) : nullptr;
     }
     error(Code::reductionForm, binder.loc,
-          "'" + binder.name.str() + "' selects members, so it stands first");
+          "'" + binder.name.str() + "' selects members, so it comes first");
     return nullptr;
   }
   SmallVector<IndexVar *, 1> vars;
