@@ -18,7 +18,11 @@ def Schedule : Pass<"attn-schedule", "::mlir::ModuleOp"> {
       others are one op over all their indices, before or after the loops. In a
       system with generated names (`attn.choice` with a result) their index is
       an `attn.search`; what does not depend on them comes before it. What no
-      output, choice or mark needs is gone.
+      output, choice or mark needs is gone. If no order exists, a search is
+      planned again on demand: an equation is restated up to the places that
+      are read of it (Demand.cpp), blocks `T//B` become places of T
+      (ExpandBlocks.cpp), and a sequence of M given and T generated places is
+      cut in two (SplitPrefix.cpp).
     * After: `attn-differentiate`, which needs equations; `attn-inherit-support`,
       without which a weighted sum over the past reads the future.
     * Errors: equations that no order computes, and generated names that need

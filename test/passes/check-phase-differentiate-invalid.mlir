@@ -22,17 +22,3 @@ attn.system @decode {
     attn.yield %1 : f64
   } : !attn.array<[], f64>
 }
-
-// -----
-
-// So has each sum of training and decoding.
-
-attn.system @decode {
-  %w = attn.param "w" : !attn.array<[8], f64>
-  // expected-error @+1 {{'attn.compute' op has no order after phase 'differentiate'}}
-  %x = attn.compute () sum (%k: 8) {
-    %0 = attn.read %w[%k] : !attn.array<[8], f64>
-    attn.yield %0 : f64
-  } : !attn.array<[], f64>
-  attn.output "x" %x : !attn.array<[], f64>
-}

@@ -99,8 +99,13 @@ std::string fuzz::wordingMistake(StringRef printed) {
       continue;
     if (parts[1].starts_with("prelude.fov"))
       return "an error stands in the prelude: " + line.str();
-    bool hasName = parts[3].find_first_of("'[") != StringRef::npos;
-    if (hasName && !said.insert(parts[3]).second)
+    static const Regex code(" \\[[EW][0-9]+\\]$");
+    StringRef text = parts[3];
+    SmallVector<StringRef, 1> found;
+    if (code.match(text, &found))
+      text = text.drop_back(found[0].size());
+    bool hasName = text.find_first_of("'[") != StringRef::npos;
+    if (hasName && !said.insert(text).second)
       return "an error is said twice: " + line.str();
   }
   return "";
