@@ -18,14 +18,7 @@ static Status runGradient(const Training &training,
                           const runtime::OwnedMemory &weights, uint64_t seed,
                           const std::vector<int64_t> &indices,
                           double &seconds) {
-  runtime::Binding binding;
-  binding.memory = &weights;
-  binding.pool = training.pool;
-  binding.seed = seed;
-  binding.numbers["seed.nll"] = binding.numbers["seed.penalty"] = 1;
-  binding.numbers[std::string(runtime::statePrefix) + "update"] = 1;
-  for (const auto &[name, share] : training.states)
-    binding.numbers[name] = 0;
+  runtime::Binding binding = training.firstBinding(weights, seed);
   auto begin = std::chrono::steady_clock::now();
   Status status = runOver(*training.grad, training.data, indices, binding);
   seconds =

@@ -37,14 +37,7 @@ std::string fovea::cli::findOddGradient(const Training &training,
   std::vector<int64_t> indices =
       runtime::batchesBySize(training.data.sizes, training.order).front();
   runtime::OwnedMemory weights = learner.weightsToLearn(seed, 1);
-  runtime::Binding binding;
-  binding.memory = &weights;
-  binding.pool = training.pool;
-  binding.seed = seed;
-  binding.numbers["seed.nll"] = binding.numbers["seed.penalty"] = 1;
-  binding.numbers[std::string(runtime::statePrefix) + "update"] = 1;
-  for (const auto &[name, share] : training.states)
-    binding.numbers[name] = 0;
+  runtime::Binding binding = training.firstBinding(weights, seed);
   // An error here also occurs in the first update, which reports
   // it.
   runtime::Status status =

@@ -33,6 +33,19 @@ static Sums sumsOf(const CompiledProgram &program, size_t examples) {
 // Updates
 //===----------------------------------------------------------------------===//
 
+runtime::Binding Training::firstBinding(const runtime::OwnedMemory &weights,
+                                        uint64_t seed) const {
+  runtime::Binding binding;
+  binding.memory = &weights;
+  binding.pool = pool;
+  binding.seed = seed;
+  binding.numbers["seed.nll"] = binding.numbers["seed.penalty"] = 1;
+  binding.numbers[std::string(runtime::statePrefix) + "update"] = 1;
+  for (const auto &[name, share] : states)
+    binding.numbers[name] = 0;
+  return binding;
+}
+
 Trainer::Trainer(Training &training, runtime::Learner &learner,
                  Position &position, TrainingFolder &folder, Progress &progress,
                  runtime::Team &team)

@@ -50,6 +50,11 @@ struct Training {
   std::string bestBy = "loss"; // or perplexity, or one of the metrics
   std::map<std::string, std::string> metadata; // of all weights
   FoveaPool *pool = nullptr;
+
+  /// What the gradient program of a first update takes, with all sums weighted
+  /// by 1. `weights` must live as long as the result.
+  runtime::Binding firstBinding(const runtime::OwnedMemory &weights,
+                                uint64_t seed) const;
 };
 
 /// How training ended, or why it failed.
