@@ -57,8 +57,7 @@ class Examples:
                             f"{_arguments.short(data)}")
 
     def _count(self, name: str, columns: Mapping[str, Any]) -> int:
-        counts = {own: len(column) for own, column in columns.items()
-                  if hasattr(column, "__len__")}
+        counts = {own: _length(own, column) for own, column in columns.items()}
         if not counts or 0 in counts.values():
             raise SpecError(f"{name} has no examples")
         if len(set(counts.values())) > 1:
@@ -91,8 +90,24 @@ class Examples:
                 if not isinstance(row, Mapping):
                     raise SpecError("a row must be a dict with a value for each name, "
                                     f"got {_arguments.short(row)}")
+                for own in self._names:
+                    if (own in row) != (own in rows[0]):
+                        raise SpecError(f"some rows have a value for {own!r}, and others have none")
             yield {own: [row[own] for row in rows] for own in self._names
                    if own in rows[0]}
+
+
+def _length(name: str, column: Any) -> int:
+    """How many examples a column has."""
+    try:
+        count = len(column)
+    except TypeError:
+        count = None
+    if count is None or isinstance(column, (str, bytes, Mapping)) or \
+            not hasattr(column, "__getitem__"):
+        raise SpecError(f"the column of {name!r} must be a list with a value for each example, "
+                        f"got {_arguments.short(column)}")
+    return count
 
 
 class Progress:
@@ -138,18 +153,18 @@ def _notebook() -> Any:
     return display
 
 
-def fit(model: Any, data: Any, valid: Any, epochs: int, batch: int, seed: int,
+def fit(model: Any, data: Any, valid: Any, epochs: int, batch_size: int, seed: int,
         callbacks: Callback | Sequence[Callback], progress: bool | None) -> list[Report]:
     """See Model.fit()."""
     epochs = _arguments.whole("epochs", epochs, 1)
-    size = _arguments.whole("batch", batch, 1)
+    size = _arguments.whole("batch_size", batch_size, 1)
     seed = _arguments.whole("seed", seed)
     if progress is not None:
         progress = _arguments.flag("progress", progress)
-    called = [callbacks] if callable(callbacks) else list(callbacks)
-    for one in called:
-        if not callable(one):
-            raise SpecError(f"a callback must be callable, got {_arguments.short(one)}")
+    called = [callbacks] if callable(callbacks) else callbacks
+    if not isinstance(called, (list, tuple)) or not all(map(callable, called)):
+        raise SpecError("callbacks must be a function or a list of functions, got "
+                        f"{_arguments.short(callbacks)}")
     names = [own.name for own in model._data]
     examples = Examples("data", data, names)
     others = None if valid is None else Examples("valid", valid, names)

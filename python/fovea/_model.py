@@ -307,7 +307,7 @@ class Model:
         library = self._need("train_step", "has nothing to train")
         return library.train_step(self._pad(batch), seed)
 
-    def fit(self, data: Any, valid: Any = None, *, epochs: int = 1, batch: int = 32,
+    def fit(self, data: Any, valid: Any = None, *, epochs: int = 1, batch_size: int = 32,
             seed: int = 0, callbacks: _fit.Callback | Sequence[_fit.Callback] = (),
             progress: bool | None = None) -> list[_fit.Report]:
         """Trains on examples with the spec's optimiser; returns a Report per update.
@@ -315,14 +315,15 @@ class Model:
         data, valid: columns (a dict of lists, a DataFrame), rows (a list of dicts, a
             Dataset), or batches of others (a DataLoader), which keep their size and
             order. Names that the model does not have are left out.
-        epochs, batch: how often all examples are used, and how many an update takes.
+        epochs, batch_size: how often all examples are used, and how many an update
+            takes.
         seed: of the order of the examples, and of dropout and noise.
         callbacks: called with each Report; the training stops if one returns False.
             What a callback raises ends the training; the updates so far remain.
         progress: one line on the terminal or in the notebook; by default where
             there is one.
         """
-        return _fit.fit(self, data, valid, epochs, batch, seed, callbacks, progress)
+        return _fit.fit(self, data, valid, epochs, batch_size, seed, callbacks, progress)
 
     @property
     def state(self) -> dict[str, np.ndarray]:

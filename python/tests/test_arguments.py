@@ -48,6 +48,13 @@ WRONG = {
     fovea.Model.score: {"batch": BATCHES},
     fovea.Model.gradients: {"batch": BATCHES, "seed": OPTIONAL_SEED},
     fovea.Model.train_step: {"batch": BATCHES, "seed": WHOLE},
+    fovea.Model.fit: {
+        "data": [None, 3, "src", [], {}, {"src": [[3, 1]], "tgt": []}, {"sorc": [[3, 1]]},
+                 *({"src": value, "tgt": [[3, 1]]} for value in SENTENCES)],
+        "valid": [3, "src", [], {}, {"sorc": [[3, 1]]}],
+        "epochs": [0, *WHOLE], "batch_size": [0, *WHOLE], "seed": WHOLE,
+        "callbacks": [None, 3, "print", [print, 3]], "progress": [1, 0, "yes"],
+    },
     fovea.Model.save: {"path": PATHS},
     fovea.Model.add: {"weights": PATHS},
     fovea.Model.decode: SEARCH,
@@ -66,7 +73,8 @@ WRONG = {
 #: Arguments that are right.
 RIGHT = {
     "spec": COPIER, "sets": {"v.vocab": 9}, "folder": "none", "path": "none",
-    "batch": {"src": [[3, 1]], "tgt": [[3, 1]]}, "names": "align", "name": "align",
+    "batch": {"src": [[3, 1]], "tgt": [[3, 1]]},
+    "data": {"src": [[3, 1]], "tgt": [[3, 1]]}, "names": "align", "name": "align",
 }
 
 

@@ -26,7 +26,7 @@ def model():
 
 def test_it_learns_and_reports():
     model, heard = make(), []
-    reports = model.fit(COLUMNS, COLUMNS, epochs=12, batch=5, callbacks=heard.append)
+    reports = model.fit(COLUMNS, COLUMNS, epochs=12, batch_size=5, callbacks=heard.append)
     assert reports == heard and len(reports) == 12 * 5
     assert [report.step for report in reports] == list(range(1, 61))
     assert [report.epoch for report in reports[::5]] == list(range(1, 13))
@@ -57,7 +57,7 @@ def test_rows_columns_and_frames_are_the_same():
     for data in (COLUMNS, ROWS, Frame(), {name: np.array(column, object)
                                           for name, column in COLUMNS.items()}):
         model = make()
-        found.append([report.loss for report in model.fit(data, epochs=2, batch=7)])
+        found.append([report.loss for report in model.fit(data, epochs=2, batch_size=7)])
         assert len(found[-1]) == 8
     assert found[1:] == found[:-1]
 
@@ -77,7 +77,7 @@ def test_batches_of_others_keep_their_order(model):
 
 
 def test_a_callback_ends_the_training(model):
-    assert len(model.fit(ROWS, batch=4, callbacks=[lambda one: one.step < 3])) == 3
+    assert len(model.fit(ROWS, batch_size=4, callbacks=[lambda one: one.step < 3])) == 3
 
     def breaks(report):
         raise KeyError("mine")
@@ -89,12 +89,12 @@ def test_a_callback_ends_the_training(model):
 
 
 def test_progress_is_one_line(model, capsys):
-    model.fit(ROWS, ROWS, batch=12, epochs=2, progress=True)
+    model.fit(ROWS, ROWS, batch_size=12, epochs=2, progress=True)
     lines = capsys.readouterr().err.split("\n")
     assert len(lines) == 3 and lines[-1] == ""
     last = lines[1].split("\r\x1b[K")[-1]
     assert last.startswith("epoch 2/2  update 4/4  loss ") and "  valid " in last
-    model.fit(ROWS, batch=12)
+    model.fit(ROWS, batch_size=12)
     assert capsys.readouterr().err == ""
 
 
@@ -107,7 +107,7 @@ def test_mistakes_of_data(model):
             (iter([]), "data has no batches")):
         with pytest.raises(fovea.SpecError, match=mistake):
             model.fit(data)
-    for options in ({"epochs": 0}, {"batch": 0}, {"seed": -1}, {"progress": 1},
+    for options in ({"epochs": 0}, {"batch_size": 0}, {"seed": -1}, {"progress": 1},
                     {"callbacks": [3]}):
         with pytest.raises(fovea.SpecError):
             model.fit(ROWS, **options)
@@ -116,12 +116,12 @@ def test_mistakes_of_data(model):
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
 def test_a_copy_trains_on_as_the_model_does(again):
     model = make()
-    model.fit(ROWS, batch=8)
+    model.fit(ROWS, batch_size=8)
     other = again(model)
     assert other.name == model.name and other.dims == model.dims
     assert other.parameters["embed.weight"].dtype == np.float64
-    wanted = [report.loss for report in model.fit(ROWS, batch=8)]
-    assert [report.loss for report in other.fit(ROWS, batch=8)] == wanted
+    wanted = [report.loss for report in model.fit(ROWS, batch_size=8)]
+    assert [report.loss for report in other.fit(ROWS, batch_size=8)] == wanted
     state, own = other.state, model.state
     assert state and state.keys() == own.keys()
     assert all((state[name] == own[name]).all() for name in own)
