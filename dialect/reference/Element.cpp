@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 
 using namespace fovea;
@@ -27,9 +26,10 @@ IndexRange::IndexRange(const Code &code, const LengthTable &lengths,
   auto isInnermost = [&](unsigned number) {
     return static_cast<int>(number) == code.lanes;
   };
-  for (unsigned number = begin; number < end; ++number)
-    numbers.push_back(number);
-  std::ranges::stable_partition(numbers, std::not_fn(isInnermost));
+  for (bool innermost : {false, true})
+    for (unsigned number = begin; number < end; ++number)
+      if (isInnermost(number) == innermost)
+        numbers.push_back(number);
 }
 
 /// Index `from` has its value; resets the later ones, or advances earlier ones

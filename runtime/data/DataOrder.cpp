@@ -4,6 +4,7 @@
 #include "runtime/Philox.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 using namespace fovea::runtime;
@@ -53,8 +54,12 @@ static Indices allOf(const Indices &sizes) {
 
 /// Examples of equal size keep their order, so a shuffled order stays random.
 static void sortBySize(Indices &order, const Indices &sizes) {
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return sizes[a] < sizes[b]; });
+  std::map<int64_t, Indices> ofSize;
+  for (int64_t index : order)
+    ofSize[sizes[index]].push_back(index);
+  order.clear();
+  for (const auto &[size, indices] : ofSize)
+    order.insert(order.end(), indices.begin(), indices.end());
 }
 
 Batches fovea::runtime::batchesOf(uint64_t epoch, const Indices &sizes,
