@@ -15,7 +15,7 @@
 
 namespace fovea::codegen {
 
-/// A device of an architecture, from its data sheet (docs/GPU.md has the
+/// A device of an architecture, from its data sheet (docs/GPU_CODE.md has the
 /// sources).
 struct DeviceFigures {
   llvm::StringLiteral device;

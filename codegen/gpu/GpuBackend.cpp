@@ -29,7 +29,8 @@ struct Architecture {
 };
 } // namespace
 
-/// `cuda` alone is the first. The last two are the emulator's (docs/GPU.md).
+/// `cuda` alone is the first. The last two are the emulator's
+/// (docs/GPU_CODE.md).
 static constexpr Architecture architectures[] = {
     {"cuda", "sm_80", "+ptx80", 8, 0, 99, false},
 #define ARCHITECTURE(name, features, major, minor, kilobytes)                  \

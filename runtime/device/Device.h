@@ -51,7 +51,7 @@ public:
   static Device *current();
 
   virtual const std::string &name() const = 0;
-  /// The compute capability; 0.0 is the emulator (docs/GPU.md).
+  /// The compute capability; 0.0 is the emulator (docs/GPU_CODE.md).
   virtual int major() const = 0;
   virtual int minor() const = 0;
   bool isEmulator() const { return major() == 0; }

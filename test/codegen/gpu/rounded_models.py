@@ -5,7 +5,7 @@
 At sizes of which products are rounded: the loss, log p and all gradients have the
 same bits in the code of both architectures, under another schedule of threads and in
 another grid; an example has the same log p alone; and the loss and the angle between
-all of both gradients are near what a CPU has in f32 (docs/GPU.md).
+all of both gradients are near what a CPU has in f32 (docs/GPU_CODE.md).
 """
 
 import math

@@ -6,7 +6,7 @@ The loss, log p and all gradients, in grids of different sizes and under
 different schedules of threads, by turns: each model begins with another one. The
 models are those of test/models/tiny.py, all or each Nth;
 `--grown` gives them sizes above those of a tile that no tile divides. The
-emulator is found in place of CUDA's driver (docs/GPU.md).
+emulator is found in place of CUDA's driver (docs/GPU_CODE.md).
 """
 
 import argparse
