@@ -7,7 +7,7 @@ import random
 import re
 
 from literature.signals import BLIND
-from literature.training import (ADAM, Training, all_minutes, equal, lines, minutes, percent, rates, run, spread, table,
+from literature.training import (ADAM, Training, all_minutes, lines, minutes, rates, spread, table,
                                  trials)
 
 
@@ -222,86 +222,6 @@ def long_tours(folder, data, updates, only):
         cells.append(f"{longer(points, made, files):.3f}")
         near.append(f"{longer(points, each(nearest_tour)(points), files):.3f}")
     table(["model", "CPU time", "5 to 20 points", "20 points"], [cells, near])
-
-
-# Parsing as translation.
-
-def linear(tree):
-    """Tags of the words, and the tree as a translator writes it: brackets with their labels, XX for each word."""
-    tags, shown, open_labels = [], [], []
-    for bracket, label, word, end in re.findall(r"(\()([^\s()]*)\s*([^\s()]+(?=\)))?|(\))", tree):
-        if end:
-            label = open_labels.pop()
-            if label:
-                shown.append(f"){label}")
-        elif word:
-            tags.append(label)
-            shown.append("XX")
-            open_labels.append("")
-        elif bracket:
-            label = re.split(r"[-=]", label)[0] or label
-            open_labels.append(label)
-            shown.append(f"({label}")
-    return " ".join(tags), " ".join(shown)
-
-
-# What may come next, so that what is written is a tree of all words. Symbol 3 is a word; then come the brackets that open,
-# and in the same order those that close.
-WHOLE = """model whole
-use {base}
-dim n = {count}
-opens[k < tgt.vocab]  = if 4 <= k < 4 + n then 1 else 0
-closes[k < tgt.vocab] = if 4 + n <= k then 1 else 0
-label[k < tgt.vocab]  = (k - 4) mod n
-word[t]  = if tgt[t] == 3 then 1 else 0
-up[t]    = opens[tgt[t]];                              up[-1] = 0
-depth[t] = depth[t-1] + up[t] - closes[tgt[t]];        depth[-1] = 0
-said[t]  = said[t-1] + word[t];                        said[-1] = 0
-more[t]  = if said[t] < S - 1 then 1 else 0;           more[-1] = 1
-chain[t] = if up[t] == 1 then chain[t-1] + 1 else 0;   chain[-1] = 0
-fits[t]  = all[u where u < t and depth[u] == depth[t-1] and all[k where u < k and k < t](depth[k] >= depth[t-1])](
-  up[u] == 0 or label[tgt[u]] == label[tgt[t]])
-decode {{
-  valid[t] = (if tgt[t] == 1 then more[t-1] == 0 and depth[t-1] == 0
-              else (if word[t] == 1 then more[t-1] == 1 and depth[t-1] > 0
-              else (if up[t] == 1 then more[t-1] == 1 and chain[t-1] < 6 and (t == 0 or depth[t-1] > 0)
-              else closes[tgt[t]] == 1 and up[t-1] == 0 and depth[t-1] > 0 and (more[t-1] == 0 or depth[t-1] > 1) and fits[t])))
-}}
-"""
-
-
-def parsing(folder, data, updates, only):
-    sets = {}
-    for part, name in (("train", "train"), ("valid", "dev")):
-        with gzip.open(data / f"gum_constituency/{name}.tsv.gz", "rt", encoding="utf-8") as rows:
-            pairs = [linear(row.rstrip("\n").split("\t")[1]) for row in rows]
-        pairs = [pair for pair in pairs if 3 <= len(pair[0].split()) <= 20]
-        # The source is read backward, as in the paper.
-        sets[part] = {"src": lines(folder / f"{part}.src", [" ".join(reversed(src.split())) for src, _ in pairs]),
-                      "tgt": lines(folder / f"{part}.tgt", [tgt for _, tgt in pairs])}
-    labels = sorted({word[1:] for row in sets["train"]["tgt"].read_text().split("\n") for word in row.split() if word[0] == "("})
-    symbols = lines(folder / "symbols", ["<s>", "</s>", "<unk>", "XX", *(sign + label for sign in "()" for label in labels)])
-    right = sets["valid"]["tgt"]
-    wanted = right.read_text().splitlines()
-    rows = []
-    for name, base in (("attention", "luong_concat"), ("none", "seq2seq_start")):
-        if only and name not in only:
-            continue
-        one = Training(folder, name, f"model {name}\nuse {base}\n", sets["train"], sets["valid"], updates or 3000,
-                       {"L": 2, "E": 32, "H": 96, **ADAM, "train.batch": 32, "train.rate": "step(1000, 0.5, 0.003)"},
-                       "bracket-f1", ["--best-by", "bracket-f1", "--vocab", f"tgt={symbols}"])
-        whole = lines(folder / "specs" / f"{name}-whole.fov", [WHOLE.format(base=base, count=len(labels))])
-        given = {"src": sets["valid"]["src"]}
-        for free in True, False:
-            made = one.decode(given, "--beam", 4) if free else one.decode_by(whole, given, "--beam", 4)
-            hyp = lines(folder / f"{name}.hyp", made)
-            said = run("eval", "bracket-f1", "--hyp", hyp, "--ref", right, "--digits", 1)[0]
-            fits = sum(a.split().count("XX") == b.split().count("XX") for a, b in zip(made, wanted, strict=True))
-            figures = re.search(r"= ([0-9.]+) .*; ([0-9]+) of ([0-9]+) lines", said)
-            rows.append([f"`{name}`", "anything" if free else "trees", minutes(one),
-                         f"{one.found['valid_perplexity']:.3f}", figures[1], percent(int(figures[2]), int(figures[3])),
-                         percent(fits, len(made)), equal(made, wanted)])
-    table(["model", "may write", "CPU time", "perplexity", "labelled F1", "trees", "as many words", "exact"], rows)
 
 
 # A translator with a language model.

@@ -42,8 +42,8 @@ class Training:
     def __init__(self, folder, name, spec, data, valid, updates, sets, metric="none", more=(), validations=4):
         self.out, self.sets = folder / name, sets | OVERRIDES
         shutil.copytree(ROOT / "models", folder / "specs", dirs_exist_ok=True)
-        spec_file = folder / "specs" / f"{name}-own.fov"
-        spec_file.write_text(spec, encoding="utf-8")
+        self.spec = folder / "specs" / f"{name}-own.fov"
+        self.spec.write_text(spec, encoding="utf-8")
         result = self.out / "result.json"
         self.found = json.loads(result.read_text()) if result.exists() else {}
         if self.found.get("updates") == updates:
@@ -57,7 +57,7 @@ class Training:
         every = str(max(1, updates // validations))
         before = seconds()
         try:
-            run("train", spec_file, "--data", files(data), "--valid", files(valid), "--metric", metric,
+            run("train", self.spec, "--data", files(data), "--valid", files(valid), "--metric", metric,
                 "--steps", updates, "--valid-every", every, "--report-every", every, "--threads", 1,
                 "--out", self.out, "--resume", *words, *more)
         finally:
@@ -82,12 +82,12 @@ class Training:
         return [json.loads(row) for row in rows]
 
 
-SEEDS = 1, 2, 3
+SEEDS = [1, 2, 3]
 
 
-def trials(folder, name, *given, more=(), **named):
+def trials(folder, name, *given, more=(), seeds=SEEDS, **named):
     """The same training with each seed."""
-    return [Training(folder, f"{name}-{seed}", *given, more=[*more, "--seed", seed], **named) for seed in SEEDS]
+    return [Training(folder, f"{name}-{seed}", *given, more=[*more, "--seed", seed], **named) for seed in seeds]
 
 
 def spread(values, digits=1):
@@ -133,7 +133,7 @@ def lines(path, rows):
     return path
 
 
-def rates(made, wanted, folder, metric):
+def rates(made, wanted, folder, metric, *more):
     hyp, ref = lines(folder / "hyp", made), lines(folder / "ref", wanted)
-    text = run("eval", metric, "--hyp", hyp, "--ref", ref, "--digits", 2)[0]
+    text = run("eval", metric, "--hyp", hyp, "--ref", ref, "--digits", 2, *more)[0]
     return float(re.search(r"= ([0-9.]+)", text)[1])

@@ -1,5 +1,6 @@
-"""Known alignments, and tours beside all others: what scripts/literature judges by."""
+"""Known alignments, tours beside all others, and small grammars: what scripts/literature judges by."""
 
+import collections
 import itertools
 import pathlib
 import random
@@ -9,7 +10,10 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / "scripts"))
 
 from literature.alignments import date_links, edit_links, judged  # noqa: E402
+from literature.languages import KneserNey  # noqa: E402
 from literature.structures import anticlockwise, hull, length, nearest_tour, shortened  # noqa: E402
+from literature.translation import translations  # noqa: E402
+from literature.trees import linear, nested, rules_of  # noqa: E402
 
 # Which characters of a date say the digits of year, month and day.
 assert date_links("5 Sept 2023", "2023-09-05") == {
@@ -37,4 +41,26 @@ for _ in range(20):
     assert tour == anticlockwise(points, tour) == anticlockwise(points, [0, *tour[:0:-1]])
     corners = hull(points)
     assert anticlockwise(points, corners) == corners
+
+# After every beginning, the chances of all words sum to one.
+text = [[str(int(draw.paretovariate(0.7))) for _ in range(draw.randint(1, 9))] for _ in range(300)]
+grams = KneserNey(text)
+words = [gram[0] for gram in grams.counts[0]]
+for before in ("<s>",), ("1", "2"), ("x", "1"), ("<s>", "1", "2", "1"):
+    assert abs(sum(grams.chance((*before, word)) for word in words) - 1) < 1e-12
+
+# A tree is written, read, and taken apart.
+tags, shown = linear("(ROOT (S (NP-SBJ (DT the) (NN dog)) (VP (VBZ barks)) (. .)))")
+assert tags == ["DT", "NN", "VBZ", "."]
+assert " ".join(shown) == "(ROOT (S (NP XX XX )NP (VP XX )VP XX )S )ROOT"
+assert nested(tags, shown) == ("ROOT", [("S", [("NP", ["DT", "NN"]), ("VP", ["VBZ"]), "."])])
+pairs, singles = collections.Counter(), collections.Counter()
+assert rules_of(nested(tags, shown), pairs, singles) == "ROOT+S"
+assert pairs == {("ROOT+S", "NP", "S|NP"): 1, ("NP", "DT", "NN"): 1, ("S|NP", "VP+VBZ", "."): 1}
+assert singles["VP+VBZ", "VBZ"] == 1
+
+# Words that are said together translate each other.
+said = [("the house".split(), "das haus".split()), ("the book".split(), "das buch".split()),
+        ("a book".split(), "ein buch".split())]
+assert translations(said) == [("a", "ein"), ("book", "buch"), ("house", "haus"), ("the", "das")]
 print("agreed")
