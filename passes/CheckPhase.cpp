@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/IR/OperationSupport.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "passes/batch/Batch.h"
@@ -33,43 +32,74 @@ static llvm::StringSet<> outputsOf(Operation *container) {
   return names;
 }
 
-/// The reductions of a system that are alone with their label.
+/// The reductions of a system or program that are alone with their label, those
+/// of loops among them.
 static llvm::StringMap<ComputeOp> labelledReductions(Operation *container) {
   llvm::StringMap<ComputeOp> found;
-  for (auto op : container->getRegion(0).getOps<ComputeOp>())
-    if (std::optional<StringRef> label = op.getLabel();
-        label && !label->empty())
-      if (auto [place, isNew] = found.try_emplace(*label, op); !isNew)
-        place->second = nullptr;
+  container->walk([&](ComputeOp op) {
+    std::optional<StringRef> label = op.getLabel();
+    if (op.getReducer() == Reducer::none || !label || label->empty())
+      return;
+    if (auto [place, isNew] = found.try_emplace(*label, op); !isNew)
+      place->second = nullptr;
+  });
   return found;
 }
 
-/// Whether two equations compute the same of arrays that have one type each.
-static bool isSameEquation(ComputeOp a, ComputeOp b) {
-  auto areSame = [](Region &one, Region &other) {
-    return OperationEquivalence::isRegionEquivalentTo(
-        &one, &other, [](Value, Value) { return success(); }, nullptr,
-        OperationEquivalence::IgnoreLocations);
-  };
-  return a.getReducer() == b.getReducer() && a.getExtents() == b.getExtents() &&
-         a.getNumParallel() == b.getNumParallel() &&
-         areSame(a.getBody(), b.getBody()) &&
-         areSame(a.getCondition(), b.getCondition());
+/// The indices that a reduction runs over, with their extents, in its order.
+static SmallVector<std::pair<Attribute, Attribute>> termsOf(ComputeOp op) {
+  SmallVector<std::pair<Attribute, Attribute>> terms;
+  for (unsigned index = op.getNumParallel(); index < op.getNumIndices();
+       ++index)
+    terms.emplace_back(op.getIndices()[index], op.getExtents()[index]);
+  return terms;
 }
 
-/// Training and decoding add up in the same order.
-static LogicalResult checkOrders(Operation *loss, Operation *decode) {
+/// Whether two equations of one label add up the same terms. A step has lost
+/// indices of the result, so only those of the sum are compared. Without its
+/// dropout a product may be a number, which is not fused.
+static bool addSameTerms(ComputeOp a, ComputeOp b) {
+  auto hasDropout = [](ComputeOp op) {
+    return op.walk([](RandomOp) { return WalkResult::interrupt(); })
+        .wasInterrupted();
+  };
+  auto ofA = termsOf(a), ofB = termsOf(b);
+  return a.getReducer() == b.getReducer() && !hasDropout(a) && !hasDropout(b) &&
+         a.getOrderAttr() && b.getOrderAttr() &&
+         std::is_permutation(ofA.begin(), ofA.end(), ofB.begin(), ofB.end());
+}
+
+/// Whether they do so in one order, with the same roundings.
+static bool haveSameOrder(ComputeOp a, ComputeOp b) {
+  auto lanesOf = [](ComputeOp op) {
+    int64_t lanes = op.getOrderAttr().getLanes();
+    return lanes < 0 ? Attribute() : op.getIndices()[lanes];
+  };
+  return termsOf(a) == termsOf(b) && lanesOf(a) == lanesOf(b) &&
+         a.getOrderAttr().getFused() == b.getOrderAttr().getFused();
+}
+
+/// Equations of one label have the same order in training and decoding, in
+/// every phase from `derive` on.
+static LogicalResult checkOrders(ModuleOp module, StringRef phase) {
+  Operation *loss = module.lookupSymbol("loss");
+  if (!loss)
+    return success();
   llvm::StringMap<ComputeOp> trained = labelledReductions(loss);
-  for (auto &[label, op] : labelledReductions(decode)) {
-    ComputeOp other = trained.lookup(label);
-    if (!op || !other || op.getOrderAttr() == other.getOrderAttr() ||
-        !isSameEquation(op, other))
+  for (Operation &container : module.getBody()->getOperations()) {
+    if (&container == loss || !isa<SystemOp, ProgramOp>(container))
       continue;
-    InFlightDiagnostic diag = op.emitOpError()
-                              << "has another order than in training after "
-                                 "phase 'derive'";
-    diag.attachNote(other.getLoc()) << "this is the equation of training";
-    return diag;
+    for (auto &[label, op] : labelledReductions(&container)) {
+      ComputeOp other = trained.lookup(label);
+      if (!op || !other || !addSameTerms(op, other) || haveSameOrder(op, other))
+        continue;
+      InFlightDiagnostic diag = op.emitOpError()
+                                << "has another order than in training after "
+                                   "phase '"
+                                << phase << "'";
+      diag.attachNote(other.getLoc()) << "this is the equation of training";
+      return diag;
+    }
   }
   return success();
 }
@@ -109,9 +139,6 @@ static LogicalResult checkDerive(ModuleOp module) {
   Operation *loss = module.lookupSymbol("loss");
   if (!loss)
     return success();
-  if (Operation *decode = module.lookupSymbol("decode");
-      decode && failed(checkOrders(loss, decode)))
-    return failure();
   llvm::StringSet<> outputs = outputsOf(loss);
   for (StringRef name : {"nll", "logp", "choices", "penalty"})
     if (!outputs.contains(name))
@@ -247,6 +274,9 @@ struct CheckPhase : fovea::attn::impl::CheckPhaseBase<CheckPhase> {
   }
 
   LogicalResult check() {
+    if (auto module = dyn_cast<ModuleOp>(getOperation());
+        module && failed(checkOrders(module, phaseName(phase))))
+      return failure();
     switch (phase) {
     case Phase::derive:
       return checkDerive(cast<ModuleOp>(getOperation()));

@@ -10,7 +10,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/Timing.h"
-#include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/memory/CheckMemory.h"
 
@@ -153,7 +152,7 @@ static void derive(Passes manager, const PipelineOptions &options) {
   llvm::append_range(decoder.show, options.show);
   manager.addPass(createDeriveDecoder(decoder));
   // Folds what `--set` made constant, so that later passes do not see it.
-  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createFoldConstants());
   manager.addOptionalForValues(createShareArrays());
   orderSums(manager);
   // After all orders are decided: until here decoding has the equations of

@@ -16,6 +16,8 @@ using namespace fovea;
 using namespace fovea::cli;
 using llvm::StringRef;
 using runtime::DType;
+using runtime::PixelAxes;
+using runtime::PixelOptions;
 using runtime::Status;
 
 //===----------------------------------------------------------------------===//
@@ -71,33 +73,6 @@ Status fovea::cli::listFiles(const std::string &path,
 //===----------------------------------------------------------------------===//
 
 namespace {
-
-/// The axes of data that are the rows, columns and channels of pictures.
-struct PixelAxes {
-  int64_t channels = 0; // 0: the data hold no pictures
-  bool areFirst = false;
-  bool isFilm = false; // frames, each a picture; a file of a picture is none
-
-  explicit PixelAxes(const runtime::DataSpec &spec) {
-    auto numOf = [&](size_t axis) {
-      const runtime::DataAxis &what = spec.axes[axis];
-      bool isCount = what.length.empty() &&
-                     (what.size == 1 || what.size == 3 || what.size == 4);
-      return isCount ? what.size : 0;
-    };
-    if (spec.axes.size() == 2)
-      channels = 1;
-    isFilm = spec.axes.size() == 4;
-    if (isFilm)
-      channels = numOf(3);
-    if (spec.axes.size() != 3)
-      return;
-    channels = numOf(2);
-    areFirst = channels == 0;
-    if (areFirst)
-      channels = numOf(0);
-  }
-};
 
 /// Reads the files of one data name.
 class FileReader {
@@ -165,24 +140,8 @@ Status FileReader::setShape(const std::string &path,
   return Status::success();
 }
 
-/// Returns argument `name` of a loader for a channel, or `usual` if it is
-/// absent.
-static double argumentOf(const FileLoader &loader, const std::string &name,
-                         int64_t channel, double usual) {
-  auto found = loader.numbers.find(name);
-  if (found == loader.numbers.end())
-    return usual;
-  const std::vector<double> &numbers = found->second;
-  return numbers[numbers.size() > 1 ? channel : 0];
-}
-
-/// Returns a byte of a channel as the model sees it: normalised, or black and
-/// white.
-static double pixelOf(const DataInfo &data, int64_t channel, uint8_t byte) {
-  if (data.kind == DataInfo::Bit)
-    return byte >= 128;
-  return (byte / 255.0 - argumentOf(data.loader, "mean", channel, 0)) /
-         argumentOf(data.loader, "deviation", channel, 1);
+static PixelOptions optionsOf(const DataInfo &data) {
+  return PixelOptions::from(data.loader.numbers, data.kind == DataInfo::Bit);
 }
 
 Status FileReader::readPixels(const std::string &path, LoadedValues &result) {
@@ -197,23 +156,14 @@ Status FileReader::readPixels(const std::string &path, LoadedValues &result) {
   std::string bytes;
   if (Status status = readBytes(path, bytes); status.failed())
     return status;
-  Picture picture;
+  runtime::Picture picture;
   auto take = [&](int64_t rows, int64_t columns) {
-    std::vector<int64_t> shape = {rows, columns};
-    if (spec.axes.size() == 3)
-      shape.insert(axes.areFirst ? shape.begin() : shape.end(), axes.channels);
-    return setShape(path, shape, result);
+    return setShape(path, axes.shapeOf(rows, columns), result);
   };
   if (Status status = readPicture(bytes, path, axes.channels, take, picture);
       status.failed())
     return status;
-  int64_t size = picture.rows * picture.columns, channels = picture.channels;
-  result.values.values.resize(size * channels);
-  for (int64_t i = 0; i < size; ++i)
-    for (int64_t channel = 0; channel < channels; ++channel)
-      result.values
-          .values[axes.areFirst ? channel * size + i : i * channels + channel] =
-          pixelOf(data, channel, picture.bytes[i * channels + channel]);
+  result.values.values = optionsOf(data).valuesOf(picture, axes);
   return Status::success();
 }
 
@@ -243,10 +193,11 @@ static Status fit(const std::string &path, const DataInfo &data,
   if (tensor.isReal() || (data.kind != DataInfo::Real && !isBytes))
     return Status::success();
   std::vector<double> values = tensor.toDoubles();
+  PixelOptions options = optionsOf(data);
   for (size_t i = 0; isBytes && i < values.size(); ++i) {
     int64_t channel =
         areFirst ? int64_t(i) / numPixels % channels : int64_t(i) % channels;
-    values[i] = pixelOf(data, channel, uint8_t(values[i]));
+    values[i] = options.valueOf(channel, uint8_t(values[i]));
   }
   tensor =
       runtime::Tensor::of(data.kind == DataInfo::Real ? DType::F64 : DType::I64,

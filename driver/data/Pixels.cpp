@@ -9,37 +9,16 @@
 
 #include <csetjmp>
 #include <cstdio>
-#include <fmt/format.h>
 #include <string_view>
 
 #include <jpeglib.h>
 #include <png.h>
 
 using namespace fovea::cli;
+using fovea::runtime::Picture;
 using fovea::runtime::Status;
-
-/// No picture for a model has more pixels.
-static constexpr int64_t mostPixels = int64_t(1) << 28;
-
-static Status explain(const std::string &path, const std::string &why) {
-  return Status::error(
-      fmt::format("cannot read the picture '{}': {}", path, why));
-}
-
-/// `most` pixels are more than the bytes of the file can hold.
-static Status checkSize(const std::string &path, int64_t rows, int64_t columns,
-                        double most, const TakeSize &take) {
-  if (rows < 1 || columns < 1 || rows > mostPixels / columns)
-    return explain(path,
-                   fmt::format("it has {} rows of {} pixels", rows, columns));
-  if (double(rows) * double(columns) > most)
-    return explain(
-        path,
-        fmt::format(
-            "it claims {} rows of {} pixels, more than its bytes can hold",
-            rows, columns));
-  return take(rows, columns);
-}
+using fovea::runtime::TakeSize;
+using fovea::runtime::unreadablePicture;
 
 //===----------------------------------------------------------------------===//
 // PNG
@@ -56,7 +35,7 @@ struct Png : png_image {
 static Status readPng(const std::string &bytes, const std::string &path,
                       const TakeSize &take, Picture &picture) {
   Png png;
-  auto fail = [&] { return explain(path, png.message); };
+  auto fail = [&] { return unreadablePicture(path, png.message); };
   if (!png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()))
     return fail();
   picture.rows = png.height;
@@ -151,7 +130,7 @@ static Status readJpeg(const std::string &bytes, const std::string &path,
                        const TakeSize &take, Picture &picture) {
   Jpeg jpeg(bytes);
   if (!jpeg.readHeader())
-    return explain(path, jpeg.errors.text);
+    return unreadablePicture(path, jpeg.errors.text);
   picture.rows = jpeg.info.image_height;
   picture.columns = jpeg.info.image_width;
   // A block of 8 by 8 pixels has at least a bit.
@@ -163,46 +142,8 @@ static Status readJpeg(const std::string &bytes, const std::string &path,
   picture.channels = jpeg.info.jpeg_color_space == JCS_GRAYSCALE ? 1 : 3;
   picture.bytes.resize(picture.rows * picture.columns * picture.channels);
   if (!jpeg.readRows(picture.bytes.data()))
-    return explain(path, jpeg.errors.text);
+    return unreadablePicture(path, jpeg.errors.text);
   return Status::success();
-}
-
-//===----------------------------------------------------------------------===//
-// Channels
-//===----------------------------------------------------------------------===//
-
-/// Converts a pixel's red, green, blue and opacity to other channels.
-static void putPixel(const uint8_t (&from)[4], int64_t channels, uint8_t *to) {
-  uint8_t color[3];
-  for (int i = 0; i < 3; ++i)
-    color[i] = channels == 4
-                   ? from[i]
-                   : (from[i] * from[3] + 255 * (255 - from[3]) + 127) / 255;
-  if (channels == 1) {
-    // ITU-R BT.601, rounded.
-    to[0] = (299 * color[0] + 587 * color[1] + 114 * color[2] + 500) / 1000;
-    return;
-  }
-  for (int i = 0; i < 3; ++i)
-    to[i] = color[i];
-  if (channels == 4)
-    to[3] = from[3];
-}
-
-static void convert(Picture &picture, int64_t channels) {
-  if (picture.channels == channels)
-    return;
-  std::vector<uint8_t> result(picture.rows * picture.columns * channels);
-  const uint8_t *from = picture.bytes.data();
-  for (uint8_t *to = result.data(); to < result.data() + result.size();
-       to += channels, from += picture.channels) {
-    bool isGrey = picture.channels == 1;
-    uint8_t pixel[4] = {from[0], from[isGrey ? 0 : 1], from[isGrey ? 0 : 2],
-                        picture.channels == 4 ? from[3] : uint8_t(255)};
-    putPixel(pixel, channels, to);
-  }
-  picture.bytes = std::move(result);
-  picture.channels = channels;
 }
 
 Status fovea::cli::readPicture(const std::string &bytes,
@@ -212,10 +153,10 @@ Status fovea::cli::readPicture(const std::string &bytes,
   bool isPng = begin.starts_with("\x89PNG"),
        isJpeg = begin.starts_with("\xff\xd8");
   if (!isPng && !isJpeg)
-    return explain(path, "neither PNG nor JPEG");
+    return unreadablePicture(path, "neither PNG nor JPEG");
   Status status = isPng ? readPng(bytes, path, take, picture)
                         : readJpeg(bytes, path, take, picture);
   if (status.succeeded())
-    convert(picture, channels);
+    picture.convertTo(channels);
   return status;
 }

@@ -297,6 +297,11 @@ void Package::describe() {
       own.isSound = data.loader.kind == "sound";
       if (own.isSound)
         own.sound = runtime::SoundOptions::from(data.loader.numbers);
+      runtime::PixelAxes axes(spec);
+      own.isPicture =
+          data.loader.kind == "pixels" && axes.channels > 0 && !axes.isFilm;
+      own.pixels = runtime::PixelOptions::from(data.loader.numbers,
+                                               data.kind == DataInfo::Bit);
     }
   vocabularies.store(description.vocabularies);
 }
@@ -354,7 +359,7 @@ bool Package::describeSearch() {
 bool Package::lower() {
   Request request;
   request.gradients = has("grad");
-  request.each = has("loss") && observesAllChoices(*model);
+  request.each = has("loss") && addsUpChoices(*model);
   request.gets = equations;
   request.by = by;
   for (const runtime::ShownEquation &equation : description.shows)

@@ -54,11 +54,13 @@ static bool isInternal(StringRef text) {
 }
 
 /// The passes find that the equations have no order, in training or in
-/// decoding.
+/// decoding; the reward of a policy is examined when it is known.
 static Code codeOf(const Diagnostic &diagnostic) {
-  return StringRef(diagnostic.str()).starts_with("decoding: ")
-             ? Code::notGenerated
-             : Code::notComputed;
+  std::string text = diagnostic.str();
+  if (StringRef(text).starts_with("the reward '"))
+    return Code::policyArgument;
+  return StringRef(text).starts_with("decoding: ") ? Code::notGenerated
+                                                   : Code::notComputed;
 }
 
 std::vector<Diagnostics::Note> Session::notesOf(Diagnostic &diagnostic) {
@@ -379,13 +381,23 @@ void fovea::cli::dropSystem(Model &model, StringRef name) {
     system->erase();
 }
 
-bool fovea::cli::observesAllChoices(Model &model) {
-  return !model.module
-              ->walk([](attn::ChoiceOp choice) {
-                return choice.getLatent() ? WalkResult::interrupt()
-                                          : WalkResult::advance();
-              })
-              .wasInterrupted();
+bool fovea::cli::addsUpChoices(Model &model) {
+  Operation *training = model.module->lookupSymbol("training");
+  if (!training)
+    return true;
+  WalkResult walk = training->walk([](attn::ChoiceOp choice) {
+    DictionaryAttr treatment = choice.getTreatmentAttr();
+    if (!choice.getLatent() || !treatment)
+      return WalkResult::advance();
+    auto kind = treatment.getAs<StringAttr>("kind");
+    auto samples = treatment.getAs<FloatAttr>("samples");
+    bool isSum =
+        kind && (kind.getValue() == "enumerate" || kind.getValue() == "guide");
+    return isSum || (samples && samples.getValueAsDouble() > 1)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return !walk.wasInterrupted();
 }
 
 bool fovea::cli::hasObjective(Model &model) {

@@ -134,9 +134,10 @@ void dropSystem(Model &model, llvm::StringRef name);
 
 /// Returns whether a model from the front end has an objective.
 bool hasObjective(Model &model);
-/// Returns whether data observe every choice. Otherwise log p is an estimate,
-/// not the sum over the choices.
-bool observesAllChoices(Model &model);
+/// Returns whether log p of an example is the sum over its observed choices: it
+/// is no bound, no mean over samples, and no sum over the values of a latent
+/// choice.
+bool addsUpChoices(Model &model);
 
 /// The names of the equations in a system of the front end.
 std::vector<std::string> equationsOf(Model &model, llvm::StringRef system);

@@ -50,10 +50,13 @@ bool Rollouts::checkEquation(Session &session) {
     auto type = cast<attn::ArrayType>(equation.getValue().getType());
     if (type.getRank() == 0)
       return true;
+    std::string extents;
+    for (mlir::Attribute extent : type.getShape())
+      extents += (extents.empty() ? "" : ", ") + attn::extentText(extent);
     mlir::emitError(policy.place)
         << "the reward '" << policy.equation
-        << "' must be one number for each example, but it is " << type
-        << "; help: sum it over its indices";
+        << "' must be one number for each example, but it has the extents ["
+        << extents << "]; help: sum it over its indices";
     return false;
   }
   llvm_unreachable("both systems have the same equations");

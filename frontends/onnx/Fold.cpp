@@ -8,6 +8,7 @@
 
 #include "frontends/onnx/Importer.h"
 #include "frontends/onnx/onnx.pb.h"
+#include "runtime/Functions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -291,7 +292,7 @@ static double realBinary(const std::string &op, double a, double b) {
          : op == "Sub" ? a - b
          : op == "Mul" ? a * b
          : op == "Div" ? a / b
-         : op == "Pow" ? std::pow(a, b)
+         : op == "Pow" ? fovea::runtime::powOf(a, b)
          : op == "Max" ? std::max(a, b)
                        : std::min(a, b);
 }

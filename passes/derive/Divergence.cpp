@@ -2,8 +2,8 @@
 
 #include "passes/derive/Divergence.h"
 #include "passes/derive/EquationBuilder.h"
+#include "runtime/Functions.h"
 
-#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -100,7 +100,8 @@ static Value logDensity(Scalars &at, ChoiceOp choice, Value x) {
   Value distance = at.square(at.div(at.sub(x, first), second));
   Value exponent = at.mul(at.constant(-0.5), distance);
   Value norm =
-      at.add(at.log(second), at.constant(0.5 * std::log(2 * std::numbers::pi)));
+      at.add(at.log(second),
+             at.constant(0.5 * fovea::runtime::logOf(2 * std::numbers::pi)));
   return at.sub(exponent, norm);
 }
 

@@ -9,8 +9,8 @@
 #include "dialect/Distributions.h"
 #include "passes/analysis/Equations.h"
 #include "passes/derive/EnumeratePlaces.h"
+#include "runtime/Functions.h"
 
-#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -249,7 +249,8 @@ static Value logOfNormalAt(Scalars &at, Value x, Value mean, Value sd) {
   Value distance = at.square(at.div(at.sub(x, mean), sd));
   Value exponent = at.mul(at.constant(-0.5), distance);
   Value norm =
-      at.add(at.log(sd), at.constant(0.5 * std::log(2 * std::numbers::pi)));
+      at.add(at.log(sd),
+             at.constant(0.5 * fovea::runtime::logOf(2 * std::numbers::pi)));
   return at.sub(exponent, norm);
 }
 
@@ -294,8 +295,9 @@ Value LogProbability::logOfMixture(ChoiceOp choice) {
         // norm = log(2 pi sd1 sd2 sqrt(1 - rho^2))
         Value rho = at.read(correlation);
         Value rest = at.sub(at.constant(1), at.square(rho));
-        Value norm = at.add(at.constant(std::log(2 * std::numbers::pi)),
-                            at.mul(at.constant(0.5), at.log(rest)));
+        Value norm =
+            at.add(at.constant(fovea::runtime::logOf(2 * std::numbers::pi)),
+                   at.mul(at.constant(0.5), at.log(rest)));
         SmallVector<Value, 2> z;
         for (int64_t k : {0, 1}) {
           Value axis = at.place(k), scale = at.read(sd, axis);
@@ -371,7 +373,8 @@ Value LogProbability::entropyOf(ChoiceOp choice) {
   case Distribution::normal:
     return sum("entropy." + name, axes, [&](Scalars &at) {
       Value spread = at.log(at.read(choice.getParameters()[1]));
-      double rest = 0.5 * std::log(2 * std::numbers::pi * std::numbers::e);
+      double rest =
+          0.5 * fovea::runtime::logOf(2 * std::numbers::pi * std::numbers::e);
       return at.add(spread, at.constant(rest));
     });
   case Distribution::uniform:

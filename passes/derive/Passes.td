@@ -196,6 +196,31 @@ def DeriveDecoder : Pass<"attn-derive-decoder", "::mlir::ModuleOp"> {
   ];
 }
 
+def FoldConstants : Pass<"attn-fold-constants", "::mlir::ModuleOp"> {
+  let summary = "arithmetic on constants is done once, by no libm";
+  let description = [{
+    * In: systems.
+    * Out: the same systems, canonical, in which arithmetic on constants is a
+      constant, in f64. Branches that a constant decides are taken.
+    * After all that sets constants (`--set`), so that no later pass sees them.
+    * Not: functions whose bits depend on the libm of the machine that compiles:
+      all but roots, absolute values and roundings. Compiled code has formulas
+      of its own for them.
+
+    Example:
+
+    ```mlir
+    %0 = math.log %two : f64
+    %1 = arith.addf %two, %two : f64
+
+    // becomes
+
+    %0 = math.log %two : f64
+    %1 = arith.constant 4.0 : f64
+    ```
+  }];
+}
+
 def ShareArrays : Pass<"attn-share-arrays", "::mlir::ModuleOp"> {
   let summary = "equal equations become one";
   let description = [{

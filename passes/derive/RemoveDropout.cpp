@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Equations.h"
+#include "passes/derive/FoldConstants.h"
 
 namespace fovea::attn {
 #define GEN_PASS_DEF_REMOVEDROPOUT
@@ -79,7 +79,7 @@ struct RemoveDropout : fovea::attn::impl::RemoveDropoutBase<RemoveDropout> {
               .getResult());
       op.erase();
     });
-    (void)applyPatternsGreedily(equation.getBody(), FrozenRewritePatternSet());
+    foldConstants(equation, FrozenRewritePatternSet());
     if (Value source = copiedBy(equation)) {
       equation.replaceAllUsesWith(source);
       equation.erase();

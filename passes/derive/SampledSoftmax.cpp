@@ -11,10 +11,10 @@
 #include "passes/derive/SampledSoftmax.h"
 #include "passes/analysis/Equations.h"
 #include "passes/derive/EquationBuilder.h"
+#include "runtime/Functions.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
-#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -107,7 +107,7 @@ void SampledSoftmax::drawCandidates() {
   auto n = static_cast<int64_t>(argumentOf(choice, "candidates"));
   auto symbols = cast<IntegerAttr>(vocabulary).getInt();
   bool isUniform = argumentOf(choice, "uniform") != 0;
-  double whole = std::log(static_cast<double>(symbols) + 1);
+  double whole = fovea::runtime::logOf(static_cast<double>(symbols) + 1);
   int64_t ordinal = freeOrdinal(choice->getParentOfType<SystemOp>());
   count = builder.getI64IntegerAttr(n);
   candidates = compute(
@@ -136,14 +136,16 @@ void SampledSoftmax::drawCandidates() {
   logCounts =
       compute("log_counts." + name, count, Reducer::none, {}, [&](Scalars &at) {
         if (isUniform)
-          return at.constant(std::log(double(n) / double(symbols)));
+          return at.constant(
+              fovea::runtime::logOf(double(n) / double(symbols)));
         // p = log((c + 2) / (c + 1)) / log(symbols + 1)
         Value symbol = arith::SIToFPOp::create(
             at.builder, loc, at.builder.getF64Type(), at.read(candidates));
         Value low = at.add(symbol, at.constant(1));
         Value width =
             at.sub(at.log(at.add(symbol, at.constant(2))), at.log(low));
-        return at.add(at.log(width), at.constant(std::log(double(n) / whole)));
+        return at.add(at.log(width),
+                      at.constant(fovea::runtime::logOf(double(n) / whole)));
       });
 }
 

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/analysis/Orders.h"
 #include "passes/analysis/Product.h"
 #include "passes/analysis/VectorIndex.h"
 #include "passes/batch/Batch.h"
@@ -99,6 +100,8 @@ struct OrderSums : fovea::attn::impl::OrderSumsBase<OrderSums> {
       if (op.getReducer() == Reducer::none || op.getOrderAttr())
         continue;
       int64_t lanes = productOf(op) ? OrderAttr::chain : bestPartialIndex(op);
+      if (getenv("ORD")) { OrderAttr n = orderOf(op, Examples(op->getParentOfType<ProgramOp>())); bool fu=op.getReducer() == Reducer::sum && isFused(op);
+        if (n.getLanes()!=lanes || n.getFused()!=fu) { llvm::errs() << "ORD " << (productOf(op)?"product ":"") << op->getParentOfType<ProgramOp>().getSymName() << " was " << lanes << fu << " now " << n.getLanes() << n.getFused() << "\n"; op->dump(); } }
       bool fused = op.getReducer() == Reducer::sum && isFused(op);
       op.setOrderAttr(OrderAttr::get(op.getContext(), lanes, fused));
     }

@@ -2,7 +2,7 @@
 
 #include "runtime/model/CGuard.h"
 #include "runtime/model/LineText.h"
-#include "runtime/model/LoadSound.h"
+#include "runtime/model/LoadData.h"
 
 #include <cstring>
 
@@ -155,11 +155,11 @@ int fovea_c_text(FoveaModel *model, int64_t examples, const char *const *lines,
   return withModel(model, [&](Model &own) -> int {
     if (int code = checkStack())
       return code;
-    LineText text(own.about(), own.words(), *encoderOf(own), loadSound);
+    LineText text(own.about(), own.words(), *encoderOf(own), loadData);
     if (const DataDescription *data = text.unreadable())
       return fail(foveaBadCall,
                   "'" + data->spec.name +
-                      "' is pictures, which a line of text cannot contain");
+                      "' is numbers, which a line of text cannot contain");
     std::vector<Example> all(examples);
     for (int64_t i = 0; i < examples && !text.inputs().empty(); ++i) {
       if (!lines || !lines[i])

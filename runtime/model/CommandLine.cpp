@@ -51,8 +51,20 @@ static std::string summaryOf(const Description &description) {
   if (given.empty())
     return text;
   bool isOne = given.find(',') == given.npos;
-  return text + " A line of the input holds " + given +
+  bool isFile = std::any_of(description.data.begin(), description.data.end(),
+                            [](const auto &data) { return data.isFile(); });
+  return text + " A line of the input " +
+         (isFile && isOne ? "names a file of " : "holds ") + given +
          (isOne ? "." : ", separated by tabs.");
+}
+
+/// The files that are examples themselves.
+static std::string filesOf(const Description &description) {
+  for (const DataDescription &data : description.data)
+    if (data.isFile())
+      return data.isSound ? "WAV and FLAC files, lists of them, "
+                          : "PNG files, lists of them, ";
+  return "";
 }
 
 std::optional<int> fovea::runtime::readFlags(const Description &description,
@@ -70,8 +82,9 @@ std::optional<int> fovea::runtime::readFlags(const Description &description,
   app.footer("exit codes: 0 done, 1 error in the input, 2 wrong usage, "
              "3 machine failure (disk, memory, device), 130 interrupted");
   app.add_option("FILE", flags.files,
-                 "text with one example per line, or batches as "
-                 "FILE.safetensors (default, and -: standard input)");
+                 "text with one example per line, " + filesOf(description) +
+                     "or batches as FILE.safetensors (default, and -: standard "
+                     "input)");
   app.add_option("--weights", flags.weights,
                  "a safetensors file that replaces the built-in weights; "
                  "several files form an ensemble that averages probabilities")

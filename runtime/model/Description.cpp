@@ -125,8 +125,13 @@ template <typename A> static void fields(A &a, SoundOptions &x) {
   a(x.normalise);
 }
 
+template <typename A> static void fields(A &a, PixelOptions &x) {
+  a(x.mean), a(x.deviation), a(x.isBit);
+}
+
 template <typename A> static void fields(A &a, DataDescription &x) {
   a(x.spec), a(x.text), a(x.isChosen), a(x.isText), a(x.isSound), a(x.sound);
+  a(x.isPicture), a(x.pixels);
 }
 
 template <typename A> static void fields(A &a, UnknownWords &x) {
@@ -416,6 +421,17 @@ static bool isWhole(const SoundOptions &sound) {
          isTime(sound.window) && isTime(sound.shift);
 }
 
+/// Returns whether the data are one picture, with a number for each channel.
+static bool isWhole(const DataDescription &data) {
+  PixelAxes axes(data.spec);
+  auto isGood = [&](const std::vector<double> &numbers) {
+    return numbers.size() == 1 ||
+           static_cast<int64_t>(numbers.size()) == axes.channels;
+  };
+  return axes.channels > 0 && !axes.isFilm && isGood(data.pixels.mean) &&
+         isGood(data.pixels.deviation);
+}
+
 static bool isWhole(const Description &description) {
   bool good = !description.hasDecoder ||
               isWhole(description.decoder, description.decoder.programs.size());
@@ -430,7 +446,8 @@ static bool isWhole(const Description &description) {
     int64_t outer = std::max<int64_t>(text.numIndices - 1, 0);
     good = good && text.numIndices >= 0 && text.numIndices <= numAxes &&
            static_cast<int64_t>(text.separators.size()) == outer &&
-           (!data.isSound || isWhole(data.sound));
+           (!data.isSound || isWhole(data.sound)) &&
+           (!data.isPicture || isWhole(data));
     for (const std::string &separator : text.separators)
       good = good && !separator.empty();
   }

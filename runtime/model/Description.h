@@ -10,6 +10,7 @@
 #define FOVEA_RUNTIME_MODEL_DESCRIPTION_H
 
 #include "runtime/Decoder.h"
+#include "runtime/data/Picture.h"
 #include "runtime/data/Shown.h"
 #include "runtime/data/SoundFrames.h"
 #include "runtime/data/UnknownWords.h"
@@ -29,10 +30,13 @@ struct DataDescription {
   bool isChosen = false;
   /// Whether lines of text contain it.
   bool isText = true;
-  /// Whether lines name WAV files, and how the data are computed from them.
-  /// Only the compiler reads other file types.
-  bool isSound = false;
+  /// Whether lines name WAV, FLAC or PNG files, and how the data are computed from
+  /// them. Only the compiler reads JPEG.
+  bool isSound = false, isPicture = false;
   SoundOptions sound;
+  PixelOptions pixels;
+
+  bool isFile() const { return isSound || isPicture; }
 };
 
 struct Description {

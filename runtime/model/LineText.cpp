@@ -76,7 +76,7 @@ LineText::LineText(const Description &description, const Vocabularies &words,
 
 const DataDescription *LineText::unreadable() const {
   for (const DataDescription *data : columns)
-    if (!data->isText && !(load && data->isSound))
+    if (!data->isText && !(load && data->isFile()))
       return data;
   return nullptr;
 }
@@ -93,7 +93,7 @@ Status LineText::readColumn(std::string_view text, const DataDescription &data,
   if (data.spec.name == description.unknown.given)
     example.words = wordsOf(text, data.text, words);
   Lengths lengths;
-  if (load && data.isSound) {
+  if (load && data.isFile()) {
     Status status = load(std::string(text), data, values, lengths);
     if (status.failed())
       return status;

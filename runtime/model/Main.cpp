@@ -13,7 +13,7 @@
 #include "runtime/model/CommandLine.h"
 #include "runtime/model/LineText.h"
 #include "runtime/model/Lines.h"
-#include "runtime/model/LoadSound.h"
+#include "runtime/model/LoadData.h"
 #include "runtime/model/Model.h"
 #include "runtime/model/OwnFile.h"
 
@@ -70,6 +70,9 @@ private:
   int runAll();
   int runFile(const std::string &path);
   int runLines(int descriptor);
+  bool isExample(int descriptor) const;
+  int runExample();
+  Status readExample(const std::string &line, std::vector<Example> &examples);
   int runTensors(const std::string &path);
   int runBatch(std::vector<Example> &examples);
   Status print(const std::vector<Example> &examples);
@@ -118,7 +121,7 @@ int Runner::fail(const std::string &text, int code) const {
 
 int Runner::runLines(int descriptor) {
   if (const DataDescription *data = text->unreadable())
-    return fail(fmt::format("'{}' is pictures, which a line of text cannot "
+    return fail(fmt::format("'{}' is numbers, which a line of text cannot "
                             "contain; help: pass a batch as FILE.safetensors",
                             data->spec.name));
   Lines lines(descriptor);
@@ -132,16 +135,10 @@ int Runner::runLines(int descriptor) {
     if (isGood) {
       if (examples.empty())
         firstLine = lineNumber;
-      Example &example = examples.emplace_back();
-      example.id = numExamples + static_cast<int64_t>(examples.size()) - 1;
-      Status status = text->read(line, lineNumber, example);
-      if (status.succeeded())
-        status = addPrefixes(example);
+      Status status = readExample(line, examples);
       isGood = status.succeeded();
-      if (!isGood) {
+      if (!isGood)
         failAt(status.text());
-        examples.pop_back();
-      }
     } else if (next == Lines::TooLong) {
       failAt(fmt::format("a line has more than {} bytes", longestLine));
     } else if (next == Lines::Failed) {
@@ -156,6 +153,38 @@ int Runner::runLines(int descriptor) {
     if (!isGood)
       return badInput;
   }
+}
+
+/// Adds the example that a line holds or names.
+Status Runner::readExample(const std::string &line,
+                           std::vector<Example> &examples) {
+  Example &example = examples.emplace_back();
+  example.id = numExamples + static_cast<int64_t>(examples.size()) - 1;
+  Status status = text->read(line, lineNumber, example);
+  if (status.succeeded())
+    status = addPrefixes(example);
+  if (status.failed())
+    examples.pop_back();
+  return status;
+}
+
+/// Returns whether a file is a sound or a picture, or at least no list of them.
+bool Runner::isExample(int descriptor) const {
+  if (text->inputs().size() != 1 || !text->inputs().front()->isFile())
+    return false;
+  char head[512];
+  ssize_t size = pread(descriptor, head, sizeof(head), 0);
+  std::string_view begin(head, std::max<ssize_t>(size, 0));
+  // The last character may be cut.
+  return begin.find('\0') != begin.npos || validUtf8(begin) + 4 < begin.size();
+}
+
+int Runner::runExample() {
+  std::vector<Example> examples;
+  lineNumber = firstLine = 1;
+  if (Status status = readExample(file, examples); status.failed())
+    return fail(status.text(), exitCodeOf(status));
+  return runBatch(examples);
 }
 
 int Runner::runTensors(const std::string &path) {
@@ -267,7 +296,7 @@ int Runner::runFile(const std::string &path) {
   int descriptor = openToRead(path, why);
   if (descriptor < 0)
     return fail(fmt::format("cannot read '{}': {}", path, why));
-  int code = runLines(descriptor);
+  int code = isExample(descriptor) ? runExample() : runLines(descriptor);
   close(descriptor);
   return code;
 }
@@ -403,7 +432,7 @@ int Runner::run() {
           ? model->program("loss")
           : &model->about().decoder.programs[description.decoder.encode];
   assert(program && "there is no option for what is not compiled");
-  text.emplace(description, model->words(), *program, loadSound);
+  text.emplace(description, model->words(), *program, loadData);
   if (int code = readPrefixes())
     return code;
   // Answers before an error are also stored.

@@ -89,8 +89,8 @@ int fovea::cli::runRun(const Arguments &arguments) {
     return session.finish();
   if (request.gradients && request.stopAfter == attn::Phase::derive)
     return wrongUsage("gradients exist only after phase 'differentiate'");
-  request.each = llvm::is_contained(batch.gets, "logp") &&
-                 observesAllChoices(*execution.model);
+  request.each =
+      llvm::is_contained(batch.gets, "logp") && addsUpChoices(*execution.model);
   if (!lowerAndRead(session, arguments, request,
                     request.gradients ? "grad" : "loss", execution))
     return session.finish();

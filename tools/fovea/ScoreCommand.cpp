@@ -132,7 +132,7 @@ int fovea::cli::runScore(const Arguments &arguments) {
     if (!openExecution(session, arguments, "training", execution))
       return session.finish();
     request.each =
-        !arguments.moreWeights.empty() || observesAllChoices(*execution.model);
+        !arguments.moreWeights.empty() || addsUpChoices(*execution.model);
     return lowerAndRead(session, arguments, request, "loss", execution)
                ? int(done)
                : session.finish();

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/elaborate/Elaborate.h"
+#include "runtime/Functions.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 #include <cmath>
@@ -209,7 +210,7 @@ Term *Elaborator::map(Fn fn, ArrayRef<Term *> args, SMLoc loc) {
         result = std::floor(a / b);
       break;
     case Fn::Pow:
-      result = std::pow(a, b);
+      result = runtime::powOf(a, b);
       whole &= b >= 0;
       break;
     case Fn::Max:

@@ -19,6 +19,7 @@ OFF(log1p)
 OFF(sin)
 OFF(cos)
 OFF(tanh)
+OFF(erf)
 
 double pow(double x, double y) {
   double (*own)(double, double) =
