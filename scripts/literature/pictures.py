@@ -1,13 +1,13 @@
 """Captions, digits and films: what literature-results measures of pictures."""
 
-import gzip
+import math
 import random
 import re
 import struct
 import zipfile
 import zlib
 
-from literature.training import ADAM, Training, equal, lines, minutes, percent, rates, table
+from literature.training import ADAM, all_minutes, lines, rates, spread, table, trials, wrong
 
 
 # Pictures with their descriptions.
@@ -42,86 +42,6 @@ def scene(draw):
     return rows, " ".join(said)
 
 
-LOOK = """model MODEL
-dim C = 16, E = 32, H = 64, A = 32
-data image[24, 24] : real(3) from pixels(mean = 0.5, deviation = 0.5)
-data tgt[T] : sentence
-param conv1 : conv2d(C, 3, pad = 1), conv2 : conv2d(C, 3, pad = 1), conv3 : conv2d(2*C, 3, pad = 1)
-param embed : embedding(E), decoder : lstm(H), init_h, init_c : linear(H)
-param key : linear(A), query : linear(A, bias = false), v : vector(A), out : linear(tgt.vocab)
-b1 = max_pool2d(relu(conv1(image)), 2)
-b2 = max_pool2d(relu(conv2(b1)), 2)
-a  = relu(conv3(b2))
-cell[p < 36] = a[p // 6, p mod 6]
-middle       = mean[p](cell[p])
-h[-1] = tanh(init_h(middle));  c[-1] = tanh(init_c(middle))
-energy[t,p] = dot(v, tanh(key(cell[p]) + query(h[t-1])))
-align[t]    = softmax[p](energy[t,p])
-h[t], c[t]  = decoder(h[t-1], c[t-1], embed(tgt[t-1]) ++ z[t])
-tgt[t]      ~ categorical(out(h[t] ++ z[t]))
-"""
-SEEN = {"soft": "z[t] = sum[p](align[t,p] * cell[p])\n",
-        "none": "z[t] = middle\n",
-        "hard": "place[t] ~ categorical[p](energy[t,p])\nz[t] = cell[place[t]]\n"
-                "train { place ~ reinforce(baseline = moving_average(0.9), entropy = 0.01, expected = 0.5, credit = later) }\n",
-        "eight": "place[t] ~ categorical[p](energy[t,p])\nz[t] = cell[place[t]]\n"
-                 "train { place ~ reinforce(baseline = moving_average(0.9), entropy = 0.01, expected = 0.5, credit = later, samples = 8) }\n",
-        "through": "place[t] ~ categorical[p](energy[t,p])\nz[t] = cell[place[t]]\n"
-                   "train { place ~ straight_through }\n",
-        "gumbel": "place[t] ~ categorical[p](energy[t,p])\nz[t] = cell[place[t]]\n"
-                  "train { place ~ gumbel(temperature = max(0.5, 0.999^train.step)) }\n"}
-
-
-def captions(folder, data, updates, only):
-    draw, sets = random.Random(1), {}
-    for part, count in (("train", 6000), ("valid", 300)):
-        (folder / part).mkdir(exist_ok=True)
-        names, said = [], []
-        for number in range(count):
-            rows, text = scene(draw)
-            png(folder / part / f"{number:05}.png", rows)
-            names.append(f"{part}/{number:05}.png")
-            said.append(text)
-        sets[part] = {"image": lines(folder / f"{part}.list", names), "tgt": lines(folder / f"{part}.txt", said)}
-    rows = []
-    for name, seen in SEEN.items():
-        spec = LOOK.replace("MODEL", name) + seen
-        if only and name not in only:
-            continue
-        one = Training(folder, name, spec, sets["train"], sets["valid"], updates or 6000,
-                       {**ADAM, "train.batch": 32})
-        made = one.decode({"image": sets["valid"]["image"]}, "--beam", 3)
-        right = sets["valid"]["tgt"].read_text().splitlines()
-        rows.append([f"`{name}`", minutes(one), f"{one.found['valid_perplexity']:.3f}", equal(made, right),
-                     f"{rates(made, right, folder, 'bleu-4'):.1f}"])
-    table(["attention", "CPU time", "perplexity", "exact", "BLEU-4"], rows)
-
-def emoji(folder, data, updates, only):
-    """Small drawings and what they are called; nothing of the validation was trained."""
-    sets = {}
-    for part, count in (("train", 2676), ("valid", 154)):
-        (folder / f"{part}.npy").write_bytes(npy(data / f"openmoji_captions/{part}.npz", "images", 0, count))
-        called = {}
-        with gzip.open(data / f"openmoji_captions/{part}.tsv.gz", "rt", encoding="utf-8") as rows:
-            for row in rows:
-                number, phrase = row.split("\t")[:2]
-                called.setdefault(int(number), " ".join(re.findall(r"\w+|[^\w\s]", phrase.lower())))
-        sets[part] = {"image": folder / f"{part}.npy",
-                      "tgt": lines(folder / f"{part}.txt", [called[number] for number in range(count)])}
-    look = LOOK.replace("24, 24", "32, 32").replace("p < 36", "p < 64").replace("p // 6, p mod 6", "p // 8, p mod 8")
-    rows = []
-    for name in ("soft", "through", "none"):
-        if only and name not in only:
-            continue
-        one = Training(folder, name, look.replace("MODEL", name) + SEEN[name], sets["train"], sets["valid"],
-                       updates or 3000, {**ADAM, "train.batch": 32, "train.rate": "step(1000, 0.5, 0.002)"}, "exact",
-                       ["--best-by", "exact"])
-        made = one.decode({"image": sets["valid"]["image"]}, "--beam", 3)
-        right = sets["valid"]["tgt"].read_text().splitlines()
-        rows.append([f"`{name}`", minutes(one), f"{one.found['valid_perplexity']:.2f}", equal(made, right),
-                     *(f"{rates(made, right, folder, metric):.1f}" for metric in ("bleu-4", "meteor"))])
-    table(["attention", "CPU time", "perplexity", "exact", "BLEU-4", "METEOR"], rows)
-
 # Digits that are drawn.
 
 PLAIN = """model plain
@@ -137,30 +57,29 @@ train  { z ~ reparameterised, optimiser = adam }
 """
 
 
-def npy(path, member, first, end):
-    """Examples first .. end-1 of an array of bytes in an npz, as a file of their own."""
+def archived(path, member, first, end):
+    """Examples first .. end-1 of an array of bytes in an npz, and the shape of one."""
     with zipfile.ZipFile(path) as archive:
         raw = archive.read(member + ".npy")
     size = 10 + struct.unpack("<H", raw[8:10])[0]
     shape = [int(word) for word in re.findall(r"\d+", raw[10:size].decode().split("shape")[1])]
-    each = 1
-    for extent in shape[1:]:
-        each *= extent
-    shape[0] = end - first
-    head = f"{{'descr': '|u1', 'fortran_order': False, 'shape': {tuple(shape)!r}, }}"
+    each = math.prod(shape[1:])
+    return [raw[size + at * each:size + (at + 1) * each] for at in range(first, end)], tuple(shape[1:])
+
+
+def stored(path, shape, examples):
+    """Writes an array of bytes as an npy file."""
+    head = f"{{'descr': '|u1', 'fortran_order': False, 'shape': {(len(examples), *shape)!r}, }}"
     head += " " * (-(10 + len(head) + 1) % 64) + "\n"
-    return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() + raw[size + first * each:size + end * each]
+    path.write_bytes(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() + b"".join(examples))
+    return path
 
 
 def digits(folder, data):
     """7,000 to train, 500 to choose by, and 500 that are kept back."""
-    return {part: {"image": stored(folder / f"{part}.npy", npy(data / "mnist/mnist_train8k.npz", "images", first, end))}
+    images, shape = archived(data / "mnist/mnist_train8k.npz", "images", 0, 8000)
+    return {part: {"image": stored(folder / f"{part}.npy", shape, images[first:end])}
             for part, first, end in (("train", 0, 7000), ("valid", 7000, 7500), ("test", 7500, 8000))}
-
-
-def stored(path, content):
-    path.write_bytes(content)
-    return path
 
 
 def draw(folder, data, updates, only):
@@ -170,11 +89,15 @@ def draw(folder, data, updates, only):
     for name, spec, options, count in (("draw", "model drawing\nuse draw\n", steps, 5250), ("plain", PLAIN, {}, 9000)):
         if only and name not in only:
             continue
-        one = Training(folder, name, spec, sets["train"], sets["valid"], updates or count,
+        found = trials(folder, name, spec, sets["train"], sets["valid"], updates or count,
                        {**ADAM, **options, "train.batch": 32, "train.average": "example"})
-        found = one.score(sets["test"])
-        rows.append([f"`{name}`", minutes(one), f"{-sum(row['logp'] for row in found) / len(found):.1f}"])
-    table(["model", "CPU time", "bound of -log p, nats"], rows)
+        bounds = []
+        for one in found:
+            scored = one.score(sets["test"])
+            bounds.append(-sum(row["logp"] for row in scored) / len(scored))
+        label = "`draw`" if name == "draw" else "one latent of 16, without steps or attention"
+        rows.append([label, all_minutes(found), spread(bounds)])
+    table(["model", "CPU time, three seeds", "bound of -log p, nats"], rows)
 
 # Digits, a few glimpses at a time.
 
@@ -188,72 +111,85 @@ train  { optimiser = adam }
 """
 
 
+def moved(draw, picture):
+    """A digit of 28 x 28 at a random place of 44 x 44."""
+    top, left = draw.randint(0, 16), draw.randint(0, 16)
+    rows = [bytes(left) + picture[first:first + 28] + bytes(16 - left) for first in range(0, 784, 28)]
+    return bytes(44 * top) + b"".join(rows) + bytes(44 * (16 - top))
+
+
 def glimpses(folder, data, updates, only):
-    sets = digits(folder, data)
-    with zipfile.ZipFile(data / "mnist/mnist_train8k.npz") as archive:
-        labels = archive.read("labels.npy")[-8000:]
-    for part, first, end in (("train", 0, 7000), ("valid", 7000, 7500), ("test", 7500, 8000)):
-        sets[part]["label"] = lines(folder / f"{part}.label", [str(label) for label in labels[first:end]])
-    look = {"N": 6, "G": 1, "H": 128, "train.rate": "step(2500, 0.4, 0.001)", "train.clip": 5}
+    images, _ = archived(data / "mnist/mnist_train8k.npz", "images", 0, 8000)
+    labels = [str(row[0]) for row in archived(data / "mnist/mnist_train8k.npz", "labels", 0, 8000)[0]]
+    draw = random.Random(1)
     rows = []
-    for name, spec, options, count in (("ram", "model glimpses\nuse ram\n", look, 8000), ("whole", WHOLE, {}, 3000)):
-        if only and name not in only:
-            continue
-        one = Training(folder, name, spec, sets["train"], sets["valid"], updates or count,
-                       {**ADAM, "train.rate": 0.001, "train.batch": 32, **options}, "exact", ["--best-by", "exact"])
-        made = one.decode({"image": sets["test"]["image"]})
+    for place, width, pictures in (("centred", 28, images), ("moved", 44, [moved(draw, image) for image in images])):
+        sets = {part: {"image": stored(folder / f"{place}.{part}.npy", (width, width), pictures[first:end]),
+                       "label": lines(folder / f"{place}.{part}.label", labels[first:end])}
+                for part, first, end in (("train", 0, 7000), ("valid", 7000, 7500), ("test", 7500, 8000))}
         right = sets["test"]["label"].read_text().splitlines()
-        wrong = sum(a != b for a, b in zip(made, right, strict=True))
-        rows.append([f"`{name}`", minutes(one), percent(wrong, len(right))])
-    table(["model", "CPU time", "wrong digits"], rows)
+        look = {"H": 128, "train.rate": "step(2000, 0.4, 0.002)", "train.clip": 5}
+        for name, spec, options, count in (
+                ("ram", "model glimpses\nuse ram\n", look, 5000),
+                ("whole", WHOLE.replace("28", str(width)), {"train.rate": 0.001}, 3000)):
+            if only and name not in only and f"{place}-{name}" not in only:
+                continue
+            found = trials(folder, f"{place}-{name}", spec, sets["train"], sets["valid"], updates or count,
+                           {**ADAM, "train.batch": 32, **options}, metric="exact", more=["--best-by", "exact"])
+            missed = [wrong(one.decode({"image": sets["test"]["image"]}), right) for one in found]
+            label = "`ram`" if name == "ram" else "a perceptron with 128 hidden units"
+            rows.append([f"{label}, {place}", all_minutes(found), spread(missed)])
+    table(["model, digits", "CPU time, three seeds", "wrong digits, %"], rows)
+
 
 # Films with sentences.
 
 NUMBERS = "zero one two three four five six seven eight nine".split()
 WAYS = {"left": (0, -1), "right": (0, 1), "up": (-1, 0), "down": (1, 0)}
-STILL = """model still
-use video
-z[t] = mean[n](frame[n]) ++ frame[0]
-h[-1] = tanh(init_h(mean[n](frame[n])));  c[-1] = tanh(init_c(frame[0]))
-"""
+# The four systems of Yao et al. (2015): local is motion, from convolutions over time, and global attention over time.
+FILMS = {
+    "none": "z[t] = mean[n](frame[n])\nc[-1] = tanh(init_c(mean[n](frame[n])))\n",
+    "global": "z[t] = sum[n](look[t,n] * frame[n])\nc[-1] = tanh(init_c(mean[n](frame[n])))\n",
+    "local": "z[t] = mean[n](frame[n]) ++ mean[j](motion[j])\n",
+    "both": ""}
 
 
 def films(folder, data, updates, only):
-    with zipfile.ZipFile(data / "mnist/mnist_train8k.npz") as archive:
-        labels = archive.read("labels.npy")[-8000:]
-        images = archive.read("images.npy")[-8000 * 784:]
+    images, _ = archived(data / "mnist/mnist_train8k.npz", "images", 0, 8000)
+    labels = [row[0] for row in archived(data / "mnist/mnist_train8k.npz", "labels", 0, 8000)[0]]
     draw, sets = random.Random(1), {}
-    for part, count in (("train", 3000), ("valid", 300)):
-        body, said = bytearray(), []
-        for number in range(count):
-            digit = number if part == "train" else 7000 + number
-            small = [[images[digit * 784 + 28 * (2 * y) + 2 * x] for x in range(14)] for y in range(14)]
+    for part, first, end in (("train", 0, 3000), ("valid", 7000, 7250), ("test", 7500, 7800)):
+        films, said = [], []
+        for digit in range(first, end):
+            small = [images[digit][28 * y:28 * y + 28:2] for y in range(0, 28, 2)]
             way = draw.choice(sorted(WAYS))
             dy, dx = WAYS[way]
             top, left = (draw.randint(1, 5) if d == 0 else (6 if d < 0 else 0) for d in (dy, dx))
+            film = b""
             for frame in range(6):
                 rows = [bytearray(20) for _ in range(20)]
                 for y in range(14):
-                    for x in range(14):
-                        rows[top + dy * frame + y][left + dx * frame + x] = small[y][x]
-                body += b"".join(rows)
+                    start = left + dx * frame
+                    rows[top + dy * frame + y][start:start + 14] = small[y]
+                film += b"".join(rows)
+            films.append(film)
             said.append(f"{NUMBERS[labels[digit]]} moves {way}")
-        head = f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({count}, 6, 20, 20, 1), }}"
-        head += " " * (-(10 + len(head) + 1) % 64) + "\n"
-        (folder / f"{part}.npy").write_bytes(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() + body)
-        sets[part] = {"clip": folder / f"{part}.npy", "tgt": lines(folder / f"{part}.txt", said)}
-    rows = []
-    for name, spec in (("video", "model film\nuse video\n"), ("still", STILL)):
+        sets[part] = {"clip": stored(folder / f"{part}.npy", (6, 20, 20, 1), films),
+                      "tgt": lines(folder / f"{part}.txt", said)}
+    rows, right = [], sets["test"]["tgt"].read_text().splitlines()
+    for name, seen in FILMS.items():
         if only and name not in only:
             continue
-        one = Training(folder, name, spec, sets["train"], sets["valid"], updates or 600,
-                       {"C": 12, "D": 32, "E": 16, "H": 48, "A": 32, **ADAM, "train.batch": 16})
-        made = one.decode({"clip": sets["valid"]["clip"]})
-        right = sets["valid"]["tgt"].read_text().splitlines()
-        cells = [f"`{name}`", minutes(one), equal(made, right)]
+        found = trials(folder, name, f"model film\nuse video\n{seen}", sets["train"], sets["valid"], updates or 400,
+                       {"C": 12, "D": 32, "E": 16, "H": 48, "A": 32, **ADAM, "train.rate": "step(200, 0.5, 0.004)",
+                        "train.batch": 16})
+        made = [one.decode({"clip": sets["test"]["clip"]}) for one in found]
+        symbols = sum(len(text.split()) + 1 for text in right)
+        perplexity = [math.exp(-sum(row["logp"] for row in one.score(sets["test"])) / symbols) for one in found]
+        cells = [spread([rates(one, right, folder, metric) for one in made]) for metric in ("meteor", "bleu-4")]
         for place in (0, 2):
-            words = [[text.split()[place] if len(text.split()) > place else "" for text in side]
-                     for side in (made, right)]
-            cells.append(equal(*words))
-        rows.append(cells)
-    table(["model", "CPU time", "whole sentence", "digit", "way"], rows)
+            words = [[" ".join(text.split()[place:place + 1]) for text in side] for side in (right, *made)]
+            cells.append(spread([100 - wrong(own, words[0]) for own in words[1:]]))
+        rows.append([name if name != "both" else "both: `video`", all_minutes(found), *cells[:2], spread(perplexity, 3), *cells[2:]])
+    table(["attention and motion", "CPU time, three seeds", "METEOR", "BLEU-4", "perplexity", "digit, %", "direction, %"],
+          rows)

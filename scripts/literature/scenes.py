@@ -1,12 +1,15 @@
 """Boxes with coloured shapes (NLVR): what literature-results measures of scenes."""
 
 import gzip
+import itertools
 import json
-import struct
+import re
 import zipfile
 
-from literature.pictures import LOOK, SEEN
-from literature.training import ADAM, Training, equal, lines, minutes, percent, rates, table
+from literature.alignments import shown
+from literature.captions import HEADS, captioned, judged, nearest, published
+from literature.pictures import stored
+from literature.training import lines, spread, table
 
 BOXES = (0, 150, 300)  # columns where the three boxes of a scene begin, of 100 x 100 pixels each
 PARTS = ("train", "valid", "test")
@@ -34,42 +37,25 @@ def scenes(data):
                 yield row
 
 
-def stored(path, shape, examples):
-    head = f"{{'descr': '|u1', 'fortran_order': False, 'shape': {(len(examples), *shape)!r}, }}"
-    head += " " * (-(10 + len(head) + 1) % 64) + "\n"
-    path.write_bytes(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() + b"".join(examples))
-    return path
-
-
-def looked(path):
-    """Of each example, for each word, the place with the largest weight."""
-    raw = path.read_bytes()
-    size, = struct.unpack("<Q", raw[:8])
-    about = json.loads(raw[8:8 + size])["align"]
-    examples, words, places = about["shape"]
-    first = 8 + size + about["data_offsets"][0]
-    values = struct.unpack(f"<{examples * words * places}d", raw[first:first + 8 * examples * words * places])
-    rows = [values[at:at + places] for at in range(0, len(values), places)]
-    best = [max(range(places), key=row.__getitem__) for row in rows]
-    return [best[at:at + words] for at in range(0, len(best), words)]
-
-
 def is_near(place, thing):
     """Whether the place, one of 12 x 12 in a box of 100 x 100, lies on the thing or beside it."""
     return all(thing[axis] - 16 < 8 * at < thing[axis] + thing["size"] + 8
                for axis, at in (("x", place % 12), ("y", place // 12)))
 
 
-def pointed(places, examples, made, wanted):
-    """How many words of what is right are read where their thing lies, and how many a place drawn by lot would be."""
-    near = lot = count = 0
-    for own, (_, things), a, b in zip(places, examples, made, wanted, strict=True):
+def pointed(weights, examples, made, wanted):
+    """Of the words of correct captions: how often the largest weight is at the named thing, the share of weight there,
+    and the same share of even weights. In per cent."""
+    near = share = even = count = 0
+    for own, (_, things), a, b in zip(weights, examples, made, wanted, strict=True):
         for number, thing in enumerate(things if a == b else ()):
-            for place in own[2 * number:2 * number + 2]:
-                near += is_near(place, thing)
-                lot += sum(is_near(other, thing) for other in range(144)) / 144
+            places = [place for place in range(144) if is_near(place, thing)]
+            for row in own[2 * number:2 * number + 2]:
+                near += max(range(144), key=row.__getitem__) in places
+                share += sum(row[place] for place in places)
+                even += len(places) / 144
                 count += 1
-    return percent(near, max(1, count)), percent(lot, max(1, count))
+    return [100 * value / max(1, count) for value in (near, share, even)]
 
 
 def read(box, objects):
@@ -100,18 +86,38 @@ def nlvr(folder, data, updates, only):
                    "tgt": lines(folder / f"{part}.txt",
                                 [" ".join(f"{o['color']} {o['shape']}" for o in objects) for _, objects in own])}
             for part, own in parts.items()}
-    look = LOOK.replace("24, 24", "50, 50").replace("p < 36", "p < 144").replace("p // 6, p mod 6", "p // 12, p mod 12")
-    look = look.replace("cell[p < 144] = ", "param spot : matrix(144, 2*C)\ncell[p < 144] = spot[p] + ")
+    published(folder, 50, 50)
+    right = sets["test"]["tgt"].read_text().splitlines()
     rows = []
-    for name in ("soft", "through", "none"):
-        if only and name not in only:
-            continue
-        one = Training(folder, name, look.replace("MODEL", name) + SEEN[name], sets["train"], sets["valid"],
-                       updates or 3000, {**ADAM, "train.batch": 32, "train.rate": "step(1000, 0.5, 0.002)"})
-        shown = folder / f"{name}.safetensors"
-        made = one.decode({"image": sets["test"]["image"]}, "--beam", 3, "--show", f"align={shown}")
-        right = sets["test"]["tgt"].read_text().splitlines()
-        near, lot = pointed(looked(shown), parts["test"], made, right) if name != "none" else ("", "")
-        rows.append([f"`{name}`", minutes(one), f"{one.found['valid_perplexity']:.3f}", equal(made, right),
-                     f"{rates(made, right, folder, 'bleu-4'):.1f}", near, lot])
-    table(["attention", "CPU time", "perplexity", "exact", "BLEU-4", "looks at what it names", "by lot"], rows)
+    for row, found, made in captioned(folder, sets, only or ("soft", "eight", "none"), updates or 2000,
+                                      {"train.rate": "step(700, 0.5, 0.004)"}):
+        looks = []
+        for one, own in zip(found if "none" not in row[0] else (), made):
+            path = folder / "align.safetensors"
+            one.decode({"image": sets["test"]["image"]}, "--beam", 3, "--show", f"align={path}")
+            looks.append(pointed(shown(path, "align"), parts["test"], own, right))
+        rows.append([*row, *(map(spread, zip(*looks, strict=True)) if looks else ("", "", ""))])
+    table([*HEADS, "looks at what it names, %", "weight there, %", "of an even one, %"], rows)
+
+
+def people(folder, data, updates, only):
+    """True sentences of people about whole scenes, of 25 x 75 pixels. No sentence of the test was trained. A training
+    has each scene with its boxes in every order."""
+    parts = {part: ([], []) for part in PARTS}
+    for row in scenes(data):
+        if row["label"] == "true":
+            small = [[b"".join(box[at:at + 3] for at in range(first, first + 150, 6)) for first in range(0, 7500, 300)]
+                     for box in row["boxes"]]
+            for order in itertools.permutations(small) if row["part"] == "train" else (small,):
+                images, said = parts[row["part"]]
+                images.append(b"".join(b"".join(together) for together in zip(*order, strict=True)))
+                said.append(" ".join(re.findall(r"\w+", row["sentence"].lower())))
+    sets = {part: {"image": stored(folder / f"{part}.npy", (25, 75, 3), images),
+                   "tgt": lines(folder / f"{part}.txt", said)} for part, (images, said) in parts.items()}
+    published(folder, 25, 75)
+    right = parts["test"][1]
+    rows = [row for row, *_ in captioned(folder, sets, only or ("soft", "eight", "none"), updates or 1000,
+                                         {"train.rate": "step(400, 0.5, 0.004)"})]
+    rows.append(["sentence of the most similar scene", "", *judged(
+        [[parts["train"][1][at] for at in nearest(parts["train"][0], parts["test"][0])]], right, folder)])
+    table(HEADS, rows)

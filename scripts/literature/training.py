@@ -91,9 +91,9 @@ def trials(folder, name, *given, more=(), seeds=SEEDS, **named):
 
 
 def spread(values, digits=1):
-    """The mean of all seeds, and their range."""
+    """The mean of all seeds, and their range; one value alone."""
     low, high = min(values), max(values)
-    return f"{sum(values) / len(values):.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+    return f"{values[0]:.{digits}f}" if len(values) == 1 else f"{sum(values) / len(values):.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
 
 def all_minutes(trainings):

@@ -1,0 +1,125 @@
+"""Pictures and what people call them, by the published specs of Xu et al. (2015): what literature-results measures
+of captions."""
+
+import gzip
+import random
+import re
+
+from literature.pictures import archived, png, scene, stored
+from literature.training import ADAM, ROOT, all_minutes, lines, rates, spread, table, trials, wrong
+
+# The specs read annotation vectors. Here three convolutions compute them, and each place has a vector of its own.
+FRONT = """dim K = 16
+data image[{height}, {width}] : real(3) from pixels(mean = 0.5, deviation = 0.5)
+param conv1 : conv2d(K, 3, pad = 1), conv2 : conv2d(K, 3, pad = 1), conv3 : conv2d(D, 3, pad = 1)
+param spot : matrix({places}, D)
+grid = relu(conv3(max_pool2d(relu(conv2(max_pool2d(relu(conv1(image)), 2))), 2)))
+a[p < {places}] = spot[p] + grid[p // {across}, p mod {across}]
+"""
+SIZES = {"D": 32, "E": 32, "H": 96, "A": 32, **ADAM, "train.batch": 32}
+HARD = "use seen_hard\n"
+EIGHT = HARD + "train { place ~ reinforce(baseline = moving_average(0.9), entropy = 0.002, expected = 0.5, " \
+    "credit = later, samples = 8) }\n"
+# For each kind of attention: the row of the table, equations, and settings.
+SEEN = {"soft": ("`caption_soft`", "use seen\n", {}),
+        "free": ("the same without its penalty", "use seen\n", {"lambda": 0}),
+        "hard": ("`caption_hard`", HARD, {}),
+        "eight": ("the same, eight draws, `credit = later`", EIGHT, {}),
+        "through": ("hard, `straight_through`", HARD + "train { place ~ straight_through }\n", {}),
+        "gumbel": ("hard, `gumbel(temperature = max(0.5, 0.999^train.step))`",
+                   HARD + "train { place ~ gumbel(temperature = max(0.5, 0.999^train.step)) }\n", {}),
+        "none": ("none: the mean of all places", "use seen\nz[t] = gate[t] * middle\n", {"lambda": 0})}
+
+
+def published(folder, height, width):
+    """Writes the published specs with convolutions in place of their annotation vectors."""
+    (folder / "specs").mkdir(exist_ok=True)
+    front = FRONT.format(height=height, width=width, places=height // 4 * (width // 4), across=width // 4)
+    for name, own in (("caption_soft", "seen"), ("caption_hard", "seen_hard")):
+        text = (ROOT / f"models/{name}.fov").read_text(encoding="utf-8")
+        text = re.sub(r"data a\[P\].*\n", lambda _: front, text).replace(f"model {name}", f"model {own}")
+        (folder / f"specs/{own}.fov").write_text(text.replace("use caption_soft", "use seen"), encoding="utf-8")
+
+
+def captioned(folder, sets, kinds, updates, more, metric="bleu"):
+    """For each kind of attention, its row, its trainings and what they call the test pictures."""
+    for name in kinds:
+        label, spec, options = SEEN[name]
+        found = trials(folder, name, f"model {name}\n{spec}", sets["train"], sets["valid"], updates,
+                       {**SIZES, **more, **options}, metric=metric, more=["--best-by", metric])
+        made = [one.decode({"image": sets["test"]["image"]}, "--beam", 3) for one in found]
+        yield [label, all_minutes(found), *judged(made, sets["test"]["tgt"].read_text().splitlines(), folder)], found, made
+
+
+def judged(made, right, folder):
+    """BLEU-1 to BLEU-4, METEOR and exact captions of all seeds."""
+    metrics = ("bleu-1", "bleu-2", "bleu-3", "bleu-4", "meteor")
+    cells = [spread([rates(one, right, folder, metric) for one in made]) for metric in metrics]
+    return [*cells, spread([100 - wrong(one, right) for one in made])]
+
+
+HEADS = ["attention", "CPU time, three seeds", "BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "exact, %"]
+
+
+def captions(folder, data, updates, only):
+    draw, sets = random.Random(1), {}
+    for part, count in (("train", 6000), ("valid", 300), ("test", 300)):
+        (folder / part).mkdir(exist_ok=True)
+        names, said = [], []
+        for number in range(count):
+            rows, text = scene(draw)
+            png(folder / part / f"{number:05}.png", rows)
+            names.append(f"{part}/{number:05}.png")
+            said.append(text)
+        sets[part] = {"image": lines(folder / f"{part}.list", names), "tgt": lines(folder / f"{part}.txt", said)}
+    published(folder, 24, 24)
+    table(HEADS, [row for row, *_ in captioned(folder, sets, only or SEEN, updates or 3000,
+                                               {"train.rate": "step(1000, 0.5, 0.004)"})])
+
+
+# Drawings and their names.
+
+TONE = re.compile(r"(.*) , ((?:medium - )?(?:dark|medium|light)) skin tone")
+
+
+def nearest(images, pictures):
+    """For each picture, the number of the one most like it, by the squares of all differences."""
+    import numpy as np
+    known, asked = (np.array(list(map(list, part)), dtype=np.float32) for part in (images, pictures))
+    return [int(((known - one)**2).sum(1).argmin()) for one in asked]
+
+
+def emoji(folder, data, updates, only):
+    """Of the training file, every 16th drawing chooses weights. The other file is the test."""
+    named, content = {}, {}
+    for part in ("train", "valid"):
+        named[part] = {}
+        with gzip.open(data / f"openmoji_captions/{part}.tsv.gz", "rt", encoding="utf-8") as rows:
+            for row in rows:
+                number, phrase = row.split("\t")[:2]
+                named[part].setdefault(int(number), " ".join(re.findall(r"\w+|[^\w\s]", phrase.lower())))
+        content[part], shape = archived(data / f"openmoji_captions/{part}.npz", "images", 0, len(named[part]))
+    numbers = range(len(named["train"]))
+    parts = {"train": [("train", number) for number in numbers if number % 16],
+             "valid": [("train", number) for number in numbers if not number % 16],
+             "test": [("valid", number) for number in range(len(named["valid"]))]}
+    called = {part: [named[file][number] for file, number in own] for part, own in parts.items()}
+    drawn = {part: [content[file][number] for file, number in own] for part, own in parts.items()}
+    sets = {part: {"image": stored(folder / f"{part}.npy", shape, drawn[part]),
+                   "tgt": lines(folder / f"{part}.txt", called[part])} for part in parts}
+    tones = [found for found in map(TONE.fullmatch, called["train"]) if found]
+    known = [{found[at] for found in tones} for at in (1, 2)]
+    right = called["test"]
+    both = [at for at, text in enumerate(right) if (found := TONE.fullmatch(text)) and all(
+        found[side] in own for side, own in zip((1, 2), known))]
+
+    def combined(made):
+        return spread([100 - wrong([one[at] for at in both], [right[at] for at in both]) for one in made])
+
+    published(folder, 32, 32)
+    rows = [[*row, combined(made)] for row, _, made in captioned(
+        folder, sets, only or ("soft", "free", "hard", "eight", "none"), updates or 2500,
+        {"train.rate": "step(1000, 0.5, 0.004)"})]
+    near = [[called["train"][at] for at in nearest(drawn["train"], drawn["test"])]]
+    rows.append(["name of the most similar drawing", "", *judged(near, right, folder), combined(near)])
+    table([*HEADS, "exact, new combinations, %"], rows)

@@ -1,0 +1,87 @@
+"""Digits that are spoken, to phones: what literature-results measures of speech."""
+
+import csv
+import pathlib
+import random
+import re
+import tarfile
+import wave
+
+from literature.training import ADAM, ROOT, all_minutes, lines, rates, spread, table, trials
+
+# Takes of all speakers: those that are kept back, those to choose by, and those of the training.
+TAKES = {"train": range(8, 17), "valid": (7,), "test": (5, 6), "longer": (5, 6), "ten": (5, 6)}
+# The alignment begins at the first frame. With the window, it looks for each phone around where the last one was.
+SIZES = {"L": 1, "H": 64, "E": 16, "A": 32, "K": 4, "R": 41, "M": 32}
+WINDOW = {"back": 10, "ahead": 30}
+FIRST = "align[-1, i < S] = if i == 0 then 1 else 0\n"
+CONTENT = "energy[t,i] = dot(w, tanh(query(s[t-1]) + key(top[i])))\nnear[t < T, i < S, k < K] = 0\n"
+OPEN = ("--set", "back=inf", "--set", "ahead=inf")
+SHARP = ("--set", "sharp=2")
+
+
+def spoken(folder, data):
+    """Strings of digits, each by one speaker, and their phones."""
+    with tarfile.open(data / "fsdd/fsdd_takes_05_16.tar.xz") as archive:
+        takes = {}
+        for member in archive:
+            if member.name.endswith(".wav"):
+                digit, speaker, number = pathlib.Path(member.name).stem.split("_")
+                with wave.open(archive.extractfile(member)) as sound:
+                    takes.setdefault((speaker, int(number)), {})[int(digit)] = sound.readframes(sound.getnframes())
+    with open(data / "fsdd/digit_phones.tsv", encoding="utf-8") as rows:
+        phones = {int(row[0]): re.sub(r"\d", "", row[2]) for row in csv.reader(rows, delimiter="\t")}
+    draw, sets = random.Random(1), {}
+    for part, count, low, high in (("train", 5000, 1, 3), ("valid", 150, 1, 3), ("test", 150, 1, 3),
+                                   ("longer", 60, 5, 7), ("ten", 40, 10, 10)):
+        (folder / part).mkdir(exist_ok=True)
+        names, said = [], []
+        own = sorted(key for key in takes if key[1] in TAKES[part])
+        for number in range(count):
+            take = takes[draw.choice(own)]
+            digits = [draw.choice(sorted(take)) for _ in range(draw.randint(low, high))]
+            with wave.open(str(folder / part / f"{number:05}.wav"), "wb") as sound:
+                sound.setparams((1, 2, 8000, 0, "NONE", ""))
+                sound.writeframes(b"".join(take[digit] for digit in digits))
+            names.append(f"{part}/{number:05}.wav")
+            said.append(" ".join(phones[digit] for digit in digits))
+        sets[part] = {"x": lines(folder / f"{part}.list", names), "tgt": lines(folder / f"{part}.txt", said)}
+    return sets
+
+
+def heard(folder):
+    """Writes the published specs with sound as their data."""
+    (folder / "specs").mkdir(exist_ok=True)
+    for name, own in (("speech", "heard"), ("pyramid", "climbed")):
+        text = (ROOT / f"models/{name}.fov").read_text(encoding="utf-8")
+        text = re.sub(r"(data x\[S\] : real\(I\))", r"\1 from sound(rate = 8000)", text)
+        (folder / f"specs/{own}.fov").write_text(text.replace(f"model {name}", f"model {own}"), encoding="utf-8")
+
+
+def speech(folder, data, updates, only):
+    sets = spoken(folder, data)
+    heard(folder)
+    near = {**SIZES, **WINDOW}
+    # Trainings: equations, settings, and for each way of decoding its options.
+    kinds = {
+        "location": ("use heard\n" + FIRST, near, {"plain": (), "sharp": SHARP, "open": OPEN}),
+        "smoothed": ("use heard\n" + FIRST, {**near, "smoothing": 1}, {"plain": (), "sharp": SHARP}),
+        "content": ("use heard\n" + FIRST + CONTENT, near, {"plain": (), "sharp": SHARP}),
+        "anywhere": ("use heard\n" + FIRST, SIZES, {"plain": (), "sharp": SHARP}),
+        "pyramid": ("use climbed\n", {"L": 2, "H": 64, "E": 16, "A": 64}, {"plain": ()})}
+    rows = []
+    for name, (spec, options, ways) in kinds.items():
+        if only and name not in only:
+            continue
+        found = trials(folder, name, f"model {name}\n{spec}", sets["train"], sets["valid"], updates or 3600,
+                       {**ADAM, "train.batch": 8, "train.rate": "step(1500, 0.5, 0.003)", **options})
+        for way, more in ways.items():
+            cells = []
+            for part in ("test", "longer", "ten"):
+                right = sets[part]["tgt"].read_text().splitlines()
+                given = "--set", "sharp=1", *more, "--max-length", 100
+                made = [one.decode({"x": sets[part]["x"]}, "--beam", 3, *(given if name != "pyramid" else given[-2:]))
+                        for one in found]
+                cells.append(spread([rates(one, right, folder, "per") for one in made]))
+            rows.append([f"`{name}`", way, all_minutes(found) if way == "plain" else "", *cells])
+    table(["trained", "decoded", "CPU time, three seeds", "PER, 1 to 3 digits, %", "5 to 7 digits", "10 digits"], rows)
