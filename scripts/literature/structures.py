@@ -224,6 +224,45 @@ def long_tours(folder, data, updates, only):
     table(["model", "CPU time", "5 to 20 points", "20 points"], [cells, near])
 
 
+# Triangulations: the points may be chosen again.
+
+FREE = "decode { valid[t] = true }\n"
+
+
+def delaunay(points):
+    """The triangles whose circle has no other point in it, in the order of their places."""
+    def inside(a, b, c, d):
+        rows = [(p[0] - d[0], p[1] - d[1], (p[0] - d[0]) ** 2 + (p[1] - d[1]) ** 2) for p in (a, b, c)]
+        (x1, y1, z1), (x2, y2, z2), (x3, y3, z3) = rows
+        volume = x1 * (y2 * z3 - y3 * z2) - y1 * (x2 * z3 - x3 * z2) + z1 * (x2 * y3 - x3 * y2)
+        return volume * turn(a, b, c) > 0
+    return [triple for triple in itertools.combinations(range(len(points)), 3)
+            if not any(inside(*(points[k] for k in triple), points[other])
+                       for other in range(len(points)) if other not in triple)]
+
+
+def triangles(folder, data, updates, only):
+    sets = plane(folder, each(lambda points: [k for triple in delaunay(points) for k in triple]),
+                 (("train", 60000, 5, 7), ("valid", 300, 5, 7), ("test", 500, 5, 5), ("seven", 500, 7, 7),
+                  ("more", 300, 8, 8)), ends=True, from_left=True)
+    found = trials(folder, "pointer", f"model triangles\nuse pointer\n{FREE}", sets["train"][1], sets["valid"][1],
+                   updates or 5000, {"H": 128, **ADAM, "train.batch": 64, "train.rate": "cosine(5000, 0.002)"})
+    cells = []
+    for part in "test", "seven", "more":
+        points, files = sets[part]
+        wanted = list(map(delaunay, points))
+        exact, covered = [], []
+        for one in found:
+            made = [{tuple(row[at:at + 3]) for at in range(0, len(row) - 2, 3)}
+                    for row in map(places, one.decode({"point": files["point"]}))]
+            exact.append(100 * sum(a == set(b) for a, b in zip(made, wanted, strict=True)) / len(points))
+            covered.append(100 * sum(len(a & set(b)) for a, b in zip(made, wanted, strict=True)) / sum(map(len, wanted)))
+        cells += [spread(exact), spread(covered)]
+    table(["model", "CPU time, three seeds",
+           *(f"{size} points, {what}, %" for size in (5, 7, 8) for what in ("exact", "triangles found"))],
+          [["`pointer`", all_minutes(found), *cells]])
+
+
 # A translator with a language model.
 
 SHALLOW = """model shallow

@@ -33,16 +33,15 @@ def joined(pairs):
 
 
 def corpus(folder, data):
-    """The training, what weights are chosen by (sentences that the training has not), and the test."""
+    """The pairs of the training, of what weights are chosen by (sentences that the training has not), and of the test;
+    and files of them."""
     pairs = pairs_of(data / "tatoeba_en_de/train.tsv.gz")
     parts = {"train": [], "valid": [], "test": pairs_of(data / "tatoeba_en_de/valid.tsv.gz")}
     for pair in pairs:
         parts["valid" if zlib.crc32(" ".join(pair[0]).encode()) % 80 == 0 else "train"].append(pair)
-    dictionary = lines(folder / "dictionary", map("\t".join, translations(parts["train"])))
-    sets = {part: {side: lines(folder / f"{part}.{side}", [" ".join(pair[at]) for pair in own])
-                   for at, side in enumerate(("src", "tgt"))}
-            for part, own in ((part, joined(pairs)) for part, pairs in parts.items())}
-    return sets, dictionary
+    return parts, {part: {side: lines(folder / f"{part}.{side}", [" ".join(pair[at]) for pair in own])
+                          for at, side in enumerate(("src", "tgt"))}
+                   for part, own in ((part, joined(list(pairs))) for part, pairs in parts.items())}
 
 
 def translations(pairs):
@@ -99,7 +98,8 @@ def decoded(found, sets, folder, *more):
 
 def survey(folder, data, updates, only):
     """The steps of Table I of Cho, Courville and Bengio (2015)."""
-    sets, dictionary = corpus(folder, data)
+    parts, sets = corpus(folder, data)
+    dictionary = lines(folder / "dictionary", map("\t".join, translations(parts["train"])))
     replaced = "--replace-unknown", "align", "--dictionary", dictionary
     rows = []
 
@@ -127,15 +127,17 @@ def survey(folder, data, updates, only):
 
 
 def scores(folder, data, updates, only):
-    """The six attentions of Luong, Pham and Manning (2015)."""
-    sets, _ = corpus(folder, data)
+    """The six attentions of Luong, Pham and Manning (2015), beside additive attention with and without coverage."""
+    _, sets = corpus(folder, data)
     rows = []
-    for name, options in (("luong_location", {}), ("luong_dot", {}), ("luong", {}), ("luong_concat", {}),
-                          ("luong_local_m", {"D": 3}), ("luong_local_p", {"D": 3})):
+    for name, base, options in (
+            *((name, name, {"L": 1}) for name in ("luong_location", "luong_dot", "luong", "luong_concat")),
+            *((name, name, {"L": 1, "D": 3}) for name in ("luong_local_m", "luong_local_p")),
+            ("search", "rnnsearch", SEARCH), ("coverage", "coverage", SEARCH)):
         if only and name not in only:
             continue
-        found = trials(folder, name, spec_of(name, FREQUENT), sets["train"], sets["valid"], updates or UPDATES,
-                       {**SIZES, "L": 1, **options}, validations=6)
+        found = trials(folder, name, spec_of(base, FREQUENT), sets["train"], sets["valid"], updates or UPDATES,
+                       {**SIZES, **options}, validations=6)
         perplexities = spread([one.found["valid_perplexity"] for one in found], 2)
-        rows.append([f"`{name}`", all_minutes(found), perplexities, *decoded(found, sets, folder)])
+        rows.append([f"`{base}`", all_minutes(found), perplexities, *decoded(found, sets, folder)])
     table(["attention", "CPU time, three seeds", "perplexity", *HEADS], rows)

@@ -166,7 +166,7 @@ def treebank(folder, data):
     parts = {"train": [], "valid": [], "test": [linear(tree) for _, tree in rows["dev"]]}
     for document, tree in rows["train"]:
         parts["valid" if zlib.crc32(document.encode()) % 14 == 0 else "train"].append(linear(tree))
-    return {part: [(tags, shown) for tags, shown in trees if 3 <= len(tags) <= (40 if part == "train" else 20)]
+    return {part: [(tags, shown) for tags, shown in trees if 3 <= len(tags) <= (30 if part == "train" else 20)]
             for part, trees in parts.items()}
 
 
@@ -194,12 +194,12 @@ def parsing(folder, data, updates, only):
         rows.append([title, time, *(map(spread, cells) if len(outputs) > 1 else (f"{cell[0]:.1f}" for cell in cells))])
 
     for name, title, base, options in (
-            ("attention", "`rnnsearch` with dropout", DROPPED, {"E": 48, "H": 128, "A": 64, "M": 96}),
-            ("none", "no attention, `seq2seq_start`", "use seq2seq_start\n", {"L": 1, "E": 48, "H": 128})):
+            ("attention", "`rnnsearch` with dropout", DROPPED, {"E": 32, "H": 96, "A": 64, "M": 64}),
+            ("none", "no attention, `seq2seq_start`", "use seq2seq_start\n", {"L": 1, "E": 32, "H": 96})):
         if only and name not in only:
             continue
-        found = trials(folder, name, f"model {name}\n{base}", sets["train"], sets["valid"], updates or 3000,
-                       {**options, **ADAM, "train.batch": 32, "train.rate": "cosine(3000, 0.003)"}, "bracket-f1",
+        found = trials(folder, name, f"model {name}\n{base}", sets["train"], sets["valid"], updates or 2500,
+                       {**options, **ADAM, "train.batch": 32, "train.rate": "cosine(2500, 0.003)"}, "bracket-f1",
                        more=["--best-by", "bracket-f1", "--vocab", f"tgt={symbols}"])
         whole = lines(folder / "specs" / f"{name}-whole.fov", [WHOLE.format(base=base, count=len(labels))])
         given = {"src": sets["test"]["src"]}

@@ -14,7 +14,7 @@ from literature.captions import TONE  # noqa: E402
 from literature.languages import KneserNey  # noqa: E402
 from literature.pictures import moved  # noqa: E402
 from literature.scenes import is_near, pointed  # noqa: E402
-from literature.structures import anticlockwise, hull, length, nearest_tour, shortened  # noqa: E402
+from literature.structures import anticlockwise, delaunay, hull, length, nearest_tour, shortened  # noqa: E402
 from literature.translation import translations  # noqa: E402
 from literature.trees import linear, nested, rules_of  # noqa: E402
 
@@ -60,6 +60,8 @@ for _ in range(20):
     assert tour == anticlockwise(points, tour) == anticlockwise(points, [0, *tour[:0:-1]])
     corners = hull(points)
     assert anticlockwise(points, corners) == corners
+    # As many triangles as Euler's formula says.
+    assert len(delaunay(points)) == 2 * len(points) - 2 - len(corners)
 
 # After every beginning, the chances of all words sum to one.
 text = [[str(int(draw.paretovariate(0.7))) for _ in range(draw.randint(1, 9))] for _ in range(300)]
