@@ -67,7 +67,7 @@ def Attn_KernelOp : Attn_Op<"kernel", [SingleBlock]> {
       columns of the equations that read them at their own place.
     * `loop`: sums over the same indices, at each place all of them. It may
       stand in a kernel in strips.
-    * `rows`: in a loop, each equation of one example, then those of the next.
+    * `rows`: each equation of one example, then those of the next.
 
     * (C1) the body yields the types of the results.
     * (C2) in `strips` there is an extent of the rows, and each equation has
@@ -75,7 +75,8 @@ def Attn_KernelOp : Attn_Op<"kernel", [SingleBlock]> {
       extents of these indices are those. No other schedule has such extents,
       or keys.
     * (C3) the body holds equations and their views; in `strips` also kernels
-      that are a loop, and in a loop only sums of real numbers.
+      that are a loop, in `rows` also joined and appended arrays, and in a loop
+      only sums of real numbers.
     * (C4) in a `loop` all equations have the same indices, and read none of
       the others.
 

@@ -49,6 +49,8 @@ static bool mayStandIn(Schedule schedule, Operation &op) {
   if (auto inner = dyn_cast<KernelOp>(op))
     return schedule == Schedule::strips &&
            inner.getSchedule() == Schedule::loop;
+  if (isa<ConcatOp, AppendOp>(op))
+    return schedule == Schedule::rows;
   return compute || (isa<ReshapeOp>(op) && schedule != Schedule::strips);
 }
 

@@ -244,13 +244,13 @@ static LogicalResult checkKernels(ProgramOp program) {
           failed(checkColumns(kernel)))
         return failure();
     }
-    if (auto scan = dyn_cast<ScanOp>(op))
-      for (const RunOfRows &run : runsOfRows(scan.getBody().front()))
-        return together(run[0], run[1], "and this equation of the same step");
     return WalkResult::advance();
   });
   if (walk.wasInterrupted() || failed(verifyUnits(program)))
     return failure();
+  for (Block *block : blocksOfRows(program))
+    for (const RunOfRows &run : runsOfRows(*block))
+      return together(run[0], run[1], "and this equation of the same step");
   for (Block *block : blocksOfLoops(program))
     for (auto op : block->getOps<ComputeOp>())
       if (SmallVector<ComputeOp> sums = sharingLoop(op); sums.size() > 1)

@@ -3,6 +3,7 @@
 #include "codegen/program/LaunchEmitter.h"
 #include "passes/batch/SplitDecoder.h"
 #include "passes/kernels/DivideWork.h"
+#include "passes/kernels/Members.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -185,33 +186,42 @@ void LaunchEmitter::callParallel(func::FuncOp kernel, Value units, Value last,
 //===----------------------------------------------------------------------===//
 
 void LaunchEmitter::emitKernel(KernelOp kernel) {
-  SmallVector<ComputeOp> members = kernel.getMembers();
-  main.setLoc(members.front().getLoc());
+  main.setLoc(launchedIn(kernel).front()->getLoc());
   switch (kernel.getSchedule()) {
   case Schedule::strips:
     return emitStrips(kernel);
   case Schedule::columns:
     return emitColumns(kernel);
   case Schedule::loop:
-    return emitCompute(members, *unitsOf(kernel));
+    return emitCompute(kernel.getMembers(), *unitsOf(kernel));
   case Schedule::rows:
-    return emitRows(members);
+    return emitRows(kernel);
   }
   llvm_unreachable("every schedule is emitted");
 }
 
-void LaunchEmitter::emitRows(ArrayRef<ComputeOp> members) {
-  SmallVector<Operation *> ops(members.begin(), members.end());
+void LaunchEmitter::emitRows(KernelOp rows) {
+  SmallVector<Operation *> ops = launchedIn(rows);
   launchRows(ops.front(), joinedLabels(ops),
              [&](KernelBuilder &kernel, const Place &place) {
-               for (ComputeOp op : members) {
-                 kernel.setLoc(op.getLoc());
-                 if (op != members.front())
+               for (Operation *op : ops) {
+                 kernel.setLoc(op->getLoc());
+                 if (op != ops.front())
                    kernel.wait();
-                 ComputeEmitter(kernel, storage, op, lanes).emit(place, {});
+                 emitAt(kernel, place, op);
                }
              });
   noteOthers(ops);
+}
+
+void LaunchEmitter::emitAt(KernelBuilder &kernel, const Place &place,
+                           Operation *op) {
+  if (auto concat = dyn_cast<ConcatOp>(op))
+    emitParts(kernel, place, concat);
+  else if (auto append = dyn_cast<AppendOp>(op))
+    emitRow(kernel, place, append);
+  else
+    ComputeEmitter(kernel, storage, cast<ComputeOp>(op), lanes).emit(place, {});
 }
 
 void LaunchEmitter::emitOp(Operation &op) {
@@ -404,56 +414,63 @@ void LaunchEmitter::emitAllRows(ArrayRef<ComputeOp> ops, StringRef name) {
          });
 }
 
+void LaunchEmitter::emitParts(KernelBuilder &kernel, const Place &place,
+                              ConcatOp op) {
+  const Storage &target = storage.of(op.getResult());
+  BodyEmitter values(kernel, storage, place, 0);
+  Type element = storage.elementOf(target.type.getElementType());
+  Value rows = kernel.number(1);
+  for (int64_t axis = 0; axis + 1 < target.type.getRank(); ++axis)
+    rows = kernel.mul(rows, values.extent(target.type.getExtent(axis)));
+  Value width = values.extent(target.type.getExtent(target.type.getRank() - 1));
+  Value to = values.base(target);
+  Value before = kernel.number(0);
+  for (Value part : op.getParts()) {
+    const Storage &source = storage.of(part);
+    Value from = values.base(source);
+    Value own = values.extent(source.type.getExtent(source.type.getRank() - 1));
+    kernel.loop(kernel.number(0), rows, kernel.number(1), [&](Value row) {
+      kernel.copy(
+          element,
+          kernel.at(element, to, kernel.add(kernel.mul(row, width), before)),
+          kernel.at(element, from, kernel.mul(row, own)), own);
+    });
+    before = kernel.add(before, own);
+  }
+}
+
 void LaunchEmitter::emitConcat(ConcatOp op) {
-  auto emitParts = [&](KernelBuilder &kernel, const Place &place) {
-    const Storage &target = storage.of(op.getResult());
-    BodyEmitter values(kernel, storage, place, 0);
-    Type element = storage.elementOf(target.type.getElementType());
-    Value rows = kernel.number(1);
-    for (int64_t axis = 0; axis + 1 < target.type.getRank(); ++axis)
-      rows = kernel.mul(rows, values.extent(target.type.getExtent(axis)));
-    Value width =
-        values.extent(target.type.getExtent(target.type.getRank() - 1));
-    Value to = values.base(target);
-    Value before = kernel.number(0);
-    for (Value part : op.getParts()) {
-      const Storage &source = storage.of(part);
-      Value from = values.base(source);
-      Value own =
-          values.extent(source.type.getExtent(source.type.getRank() - 1));
-      kernel.loop(kernel.number(0), rows, kernel.number(1), [&](Value row) {
-        kernel.copy(
-            element,
-            kernel.at(element, to, kernel.add(kernel.mul(row, width), before)),
-            kernel.at(element, from, kernel.mul(row, own)), own);
-      });
-      before = kernel.add(before, own);
-    }
-  };
   std::string name = op.getLabel().value_or("concat").str();
   if (unitsOf(op) == Units::examples)
-    return launchRows(op, name, emitParts);
+    return launchRows(op, name, [&](KernelBuilder &kernel, const Place &place) {
+      emitParts(kernel, place, op);
+    });
   launch(op, name, main.number(1),
          [&](KernelBuilder &kernel, Value frame, Value, Value) {
-           emitParts(kernel, placeOf(kernel, op, frame));
+           emitParts(kernel, placeOf(kernel, op, frame), op);
          });
 }
 
 /// The row goes into the array, in place.
+void LaunchEmitter::emitRow(KernelBuilder &kernel, const Place &place,
+                            AppendOp op) {
+  APInt number;
+  Value at = matchPattern(op.getAt(), m_ConstantInt(&number))
+                 ? kernel.number(number.getSExtValue())
+                 : place.steps.lookup(op.getAt());
+  copyRow(kernel, place, storage.of(op.getResult()), op.getAxis(), at,
+          storage.of(op.getRow()));
+}
+
 void LaunchEmitter::emitAppend(AppendOp op) {
-  auto emitRow = [&](KernelBuilder &kernel, const Place &place) {
-    APInt number;
-    Value at = matchPattern(op.getAt(), m_ConstantInt(&number))
-                   ? kernel.number(number.getSExtValue())
-                   : place.steps.lookup(op.getAt());
-    copyRow(kernel, place, storage.of(op.getResult()), op.getAxis(), at,
-            storage.of(op.getRow()));
-  };
   if (unitsOf(op) == Units::examples)
-    return launchRows(op, "append", emitRow);
+    return launchRows(op, "append",
+                      [&](KernelBuilder &kernel, const Place &place) {
+                        emitRow(kernel, place, op);
+                      });
   launch(op, "append", main.number(1),
          [&](KernelBuilder &kernel, Value frame, Value, Value) {
-           emitRow(kernel, placeOf(kernel, op, frame));
+           emitRow(kernel, placeOf(kernel, op, frame), op);
          });
 }
 

@@ -107,10 +107,14 @@ protected:
   /// One equation, or several sums in one loop.
   void emitCompute(llvm::ArrayRef<attn::ComputeOp> ops, attn::Units units);
   void emitAllRows(llvm::ArrayRef<attn::ComputeOp> ops, llvm::StringRef name);
-  /// The equations of each example, one after the other.
-  void emitRows(llvm::ArrayRef<attn::ComputeOp> ops);
+  /// The members of a kernel, one after the other for each example.
+  void emitRows(attn::KernelOp kernel);
   void emitConcat(attn::ConcatOp op);
   void emitAppend(attn::AppendOp op);
+  /// An equation, or one of these, at a place.
+  void emitAt(KernelBuilder &kernel, const Place &place, mlir::Operation *op);
+  void emitParts(KernelBuilder &kernel, const Place &place, attn::ConcatOp op);
+  void emitRow(KernelBuilder &kernel, const Place &place, attn::AppendOp op);
   mlir::scf::ForOp emitLoop(launch::ForOp item);
   void emitStart(attn::ScanOp op);
   void emitCommit(attn::ScanOp op);

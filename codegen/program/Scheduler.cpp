@@ -204,6 +204,11 @@ Scheduler::Uses Scheduler::usesOf(Operation *op) const {
     bool isPart = own.rowOf || uses.reads.contains(own.slot);
     (isPart ? uses.updates : uses.writes).insert(own.slot);
   }
+  op->walk([&](AppendOp append) {
+    int slot = storage.of(append.getResult()).slot;
+    if (uses.reads.contains(slot))
+      uses.updates.insert(slot);
+  });
   op->walk([&](ComputeOp compute) {
     for (const Storage *factor :
          {storage.packedOf(compute), storage.packedLeftOf(compute),
@@ -292,7 +297,7 @@ LogicalResult Scheduler::addBlock(Block &block) {
   int64_t step = 0;
   for (Operation &op : block) {
     auto kernel = dyn_cast<KernelOp>(op);
-    bool isStep = !kernel || !kernel.getMembers().empty();
+    bool isStep = !kernel || !launchedIn(kernel).empty();
     if (isTop && isStep)
       ++step;
     if (isTop && isStep && marksSteps)
@@ -372,21 +377,23 @@ void Scheduler::addCompute(ComputeOp op) {
 }
 
 void Scheduler::addKernel(KernelOp op) {
-  SmallVector<ComputeOp> members = op.getMembers();
-  if (members.empty())
+  SmallVector<Operation *> ops = launchedIn(op);
+  if (ops.empty())
     return;
-  SmallVector<Operation *> ops(members.begin(), members.end());
-  Run run{.work = Work::compute, .op = op, .label = joinedLabels(ops)};
+  SmallVector<Operation *> labelled;
+  op.walk<WalkOrder::PreOrder>(
+      [&](Operation *each) { labelled.push_back(each); });
+  Run run{.work = Work::compute, .op = op, .label = joinedLabels(labelled)};
   switch (op.getSchedule()) {
   case Schedule::loop:
     return addGeneral(op, run.label);
   case Schedule::rows:
     run.units = Units::examples;
-    run.count = rowsAround(members.front());
+    run.count = rowsAround(ops.front());
     break;
   case Schedule::columns:
     run.units = Units::tiles;
-    run.count = rowsAround(members.front());
+    run.count = rowsAround(ops.front());
     run.scalars = {run.count};
     break;
   case Schedule::strips: {

@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
+#include "passes/kernels/Members.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -54,22 +55,21 @@ static Units unitsOfExamples(ComputeOp op, ProgramOp program) {
   return isLong ? Units::rows : Units::examples;
 }
 
-/// Of an op of a program, or of a scan's body.
-static Units unitsFor(Operation &op, ProgramOp program) {
-  auto compute = dyn_cast<ComputeOp>(op);
+Units fovea::attn::unitsFor(Operation &op) {
+  Operation *first = &op;
   if (auto kernel = dyn_cast<KernelOp>(op)) {
-    SmallVector<ComputeOp> members = kernel.getMembers();
+    SmallVector<Operation *> members = launchedIn(kernel);
     if (members.empty())
       return Units::once;
-    // Sums of one loop have the same indices.
-    compute = members.front();
+    // All members have the same units.
+    first = members.front();
   }
-  BatchKind kind = batchOf(compute ? compute : &op);
-  if (kind != BatchKind::each)
+  auto compute = dyn_cast<ComputeOp>(first);
+  if (batchOf(first) != BatchKind::each)
     return compute ? unitsOfBatch(compute) : Units::once;
-  bool isInLoop = isa<ScanOp>(op.getParentOp());
-  return compute && !isInLoop ? unitsOfExamples(compute, program)
-                              : Units::examples;
+  auto program = dyn_cast<ProgramOp>(op.getParentOp());
+  return compute && program ? unitsOfExamples(compute, program)
+                            : Units::examples;
 }
 
 /// Calls `visit` with every op that has units.
@@ -90,7 +90,7 @@ LogicalResult fovea::attn::verifyUnits(ProgramOp program) {
     if (!isGood)
       return;
     std::optional<Units> units = unitsOf(&op);
-    Units expected = unitsFor(op, program);
+    Units expected = unitsFor(op);
     isGood = units == expected;
     if (!units)
       op.emitOpError() << "does not define its units after phase 'kernels'";
@@ -109,8 +109,7 @@ struct DivideWork : fovea::attn::impl::DivideWorkBase<DivideWork> {
     if (failed(verifyBatched(program)))
       return signalPassFailure();
     forEachLaunch(program, [&](Operation &op) {
-      op.setAttr(unitsName,
-                 UnitsAttr::get(&getContext(), unitsFor(op, program)));
+      op.setAttr(unitsName, UnitsAttr::get(&getContext(), unitsFor(op)));
     });
   }
 };

@@ -12,7 +12,10 @@ namespace fovea::attn {
 /// loops.
 bool hasUnits(mlir::Operation &op);
 
-/// The units of an op; nothing before the phase `kernels`.
+/// The units that follow from such an op.
+Units unitsFor(mlir::Operation &op);
+
+/// The units that an op has; nothing before the phase `kernels`.
 std::optional<Units> unitsOf(mlir::Operation *op);
 
 /// Checks that every launch has the units that follow from its equation. Emits

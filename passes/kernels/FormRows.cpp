@@ -1,9 +1,10 @@
 //===- FormRows.cpp - equations of a step, example by example -------------===//
 //
-// In a loop, consecutive equations of an example become one kernel: the row of
-// an example stays in the nearest cache from one to the next, and a step needs
-// one launch. A matrix product needs its complete input, so it separates two
-// such kernels.
+// In a loop, and in a program that runs again and again as a step of a search
+// does, consecutive equations of an example become one kernel: the row of an
+// example stays in the nearest cache from one to the next, and they need one
+// launch. A matrix product needs its complete input, so it separates two such
+// kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
+#include "passes/kernels/DivideWork.h"
 #include "passes/kernels/Members.h"
 
 using namespace mlir;
@@ -21,30 +23,43 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
-/// Whether an op is an equation that each example has for itself.
+/// Whether each example has an op for itself, as one unit of work: outside of
+/// loops, threads may share the rows of an example.
 static bool isByRows(Operation &op) {
-  auto compute = dyn_cast<ComputeOp>(op);
-  return compute && batchOf(compute) == BatchKind::each && !productOf(compute);
+  return hasUnits(op) && !isa<KernelOp>(op) &&
+         batchOf(&op) == BatchKind::each && unitsFor(op) == Units::examples;
+}
+
+static bool usesAny(Operation &op, const RunOfRows &run) {
+  return llvm::any_of(op.getOperands(), [&](Value operand) {
+    return llvm::is_contained(run, operand.getDefiningOp());
+  });
 }
 
 SmallVector<RunOfRows> fovea::attn::runsOfRows(Block &body) {
   SmallVector<RunOfRows> runs;
   RunOfRows run;
   auto close = [&] {
-    if (llvm::count_if(run, llvm::IsaPred<ComputeOp>) > 1)
+    if (llvm::count_if(run, [](Operation *op) { return isLaunched(*op); }) > 1)
       runs.push_back(run);
     run.clear();
   };
   for (Operation &op : body) {
-    auto view = dyn_cast<ReshapeOp>(op);
-    if (isByRows(op) ||
-        (view && llvm::is_contained(run, view.getOperand().getDefiningOp())))
+    if (isByRows(op) || (isa<ReshapeOp>(op) && usesAny(op, run)))
       run.push_back(&op);
-    else if (isLaunched(op))
+    else if (isLaunched(op) || usesAny(op, run))
       close();
   }
   close();
   return runs;
+}
+
+SmallVector<Block *> fovea::attn::blocksOfRows(ProgramOp program) {
+  SmallVector<Block *> blocks;
+  if (program->hasAttr(preparesName))
+    blocks.push_back(&program.getBody().front());
+  program.walk([&](ScanOp scan) { blocks.push_back(&scan.getBody().front()); });
+  return blocks;
 }
 
 /// Takes views that no member reads out of the run, and moves them after it.
@@ -56,7 +71,7 @@ static void dropViews(RunOfRows &run) {
   Operation *last = run.back();
   for (size_t i = run.size(); i-- > 0;) {
     Operation *op = run[i];
-    if (isa<ComputeOp>(op) || llvm::any_of(op->getUsers(), isMember))
+    if (isLaunched(*op) || llvm::any_of(op->getUsers(), isMember))
       continue;
     run.erase(run.begin() + i);
     if (op != last)
@@ -69,10 +84,8 @@ struct FormRows : fovea::attn::impl::FormRowsBase<FormRows> {
   void runOnOperation() override {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
-    SmallVector<ScanOp> scans;
-    getOperation().walk([&](ScanOp scan) { scans.push_back(scan); });
-    for (ScanOp scan : scans)
-      for (RunOfRows &run : runsOfRows(scan.getBody().front())) {
+    for (Block *block : blocksOfRows(getOperation()))
+      for (RunOfRows &run : runsOfRows(*block)) {
         dropViews(run);
         makeKernel(Schedule::rows, run);
       }

@@ -7,9 +7,13 @@
 
 namespace fovea::attn {
 
-/// Returns the runs of equations in a loop's body without a launch between
-/// them, with the views of their results, in order; each run has several
-/// equations.
+/// The bodies of a program's loops, and that of the program if it runs again
+/// and again.
+llvm::SmallVector<mlir::Block *> blocksOfRows(ProgramOp program);
+
+/// Returns the runs of equations, and of rows that are joined or appended,
+/// without a launch between them, with the views of their results, in order;
+/// each run has several launches.
 using RunOfRows = llvm::SmallVector<mlir::Operation *>;
 llvm::SmallVector<RunOfRows> runsOfRows(mlir::Block &body);
 

@@ -12,6 +12,14 @@ bool fovea::attn::isLaunched(Operation &op) {
          op.getDialect()->getNamespace() != "arith";
 }
 
+SmallVector<Operation *> fovea::attn::launchedIn(KernelOp kernel) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : kernel.getBody().front())
+    if (isLaunched(op))
+      ops.push_back(&op);
+  return ops;
+}
+
 ArrayRef<int64_t> fovea::attn::sharedBy(ComputeOp member) {
   return member->getAttrOfType<DenseI64ArrayAttr>(sharedName).asArrayRef();
 }

@@ -20,6 +20,9 @@ llvm::ArrayRef<int64_t> sharedBy(ComputeOp member);
 /// outputs have locations, and a reshape is only a view.
 bool isLaunched(mlir::Operation &op);
 
+/// The ops of a kernel that would each cost one, in order.
+llvm::SmallVector<mlir::Operation *> launchedIn(KernelOp kernel);
+
 /// Returns whether an array of pairs is internal to a kernel in strips, so that
 /// a strip of it suffices: it has one axis more than the shared indices, its
 /// last.

@@ -138,12 +138,14 @@ def FormRows : Pass<"attn-form-rows", "ProgramOp"> {
   let summary = "the equations of a step are computed example by example";
   let description = [{
     * In: a batched program whose products are named.
-    * Out: the same program, in which consecutive equations of a loop's body that
-      each example has for itself are a kernel of the schedule `rows`. Views of
-      what they give are in it where its equations read them.
+    * Out: the same program, in which consecutive equations that each example has
+      for itself are a kernel of the schedule `rows`, in loops and in programs
+      with `attn.prepares`, such as the steps of a search. Arrays that are joined,
+      rows that are appended, and views of what is in it are in it, too.
     * After: all passes that form other kernels.
-    * Not: matrix products, which need the rows of all examples; anything else
-      that is launched ends a kernel.
+    * Not: matrix products, which need the rows of all examples, and outside of
+      loops equations whose rows the threads share; anything else that is
+      launched ends a kernel.
 
     Example: an attention that a state reads, in a loop over `t`.
 

@@ -111,6 +111,19 @@ attn.program @c3_no_sum {
 
 // -----
 
+attn.program @c3_no_rows {
+  %x = attn.data "x" : !attn.array<[4, 8], f64>
+  %row = attn.data "row" : !attn.array<[8], f64>
+  %at = arith.constant 0 : index
+  attn.kernel columns {
+    // expected-error @+1 {{is not allowed in a kernel of the schedule 'columns'}}
+    %y = attn.append %x[%at] axis 0 = %row : !attn.array<[4, 8], f64>, !attn.array<[8], f64>
+    attn.yield
+  }
+}
+
+// -----
+
 attn.program @c4_indices {
   %x = attn.data "x" : !attn.array<[8], f64>
   attn.kernel loop {

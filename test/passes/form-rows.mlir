@@ -102,8 +102,7 @@ attn.program @product {
 
 // -----
 
-// Outside of loops, where equations share their rows among the threads, and what
-// a batch has once.
+// Outside of loops, in a program that runs once, and what a batch has once.
 
 // CHECK-LABEL: attn.program @apart
 // CHECK-NOT: attn.kernel
@@ -133,5 +132,74 @@ attn.program @apart {
     attn.yield %q : !attn.array<[], f64>
   } : !attn.array<[4], f64>
   attn.output "b" %b : !attn.array<["T"], f64>
+  attn.output "rows" %rows : !attn.array<[4], f64>
+}
+
+// -----
+
+// In a program that runs again and again, the threads share the rows of a long
+// equation. Equations whose examples are units become a kernel, with the row that is appended; what an
+// output between them takes ends it. What a batch has once is apart.
+
+// CHECK-LABEL: attn.program @again
+// CHECK:      attn.compute "a"
+// CHECK:      attn.scan 4
+// CHECK-NOT:  attn.kernel
+// CHECK:      attn.compute "q"
+// CHECK:      %[[R:.*]]:2 = attn.kernel rows {
+// CHECK-NEXT:   %[[K:.*]] = attn.compute "k"
+// CHECK:        %[[OWN:.*]] = attn.append %{{.*}} axis 0 = %[[K]]
+// CHECK:        attn.compute "e"
+// CHECK:          attn.read %[[OWN]]
+// CHECK:        %[[IN:.*]] = attn.compute "c"
+// CHECK:        attn.yield %[[OWN]], %[[IN]]
+// CHECK:      attn.output "c" %[[R]]#1
+// CHECK-NEXT: attn.compute "d"
+// CHECK-NOT:  attn.kernel
+// CHECK:      attn.output "keys" %[[R]]#0
+attn.program @again attributes {attn.prepares} {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<["T", 16], f64>
+  %past = attn.data "past" : !attn.array<["T", 16], f64>
+  %w = attn.param "w" : !attn.array<[4, 16], f64>
+  %at = arith.constant 0 : index
+  %a = attn.compute "a" (%t: "T", %k: 16) {
+    %0 = attn.read %x[%t, %k] : !attn.array<["T", 16], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", 16], f64>
+  %rows = attn.scan 4 (%i) axes [0] {
+    %p = attn.compute "p" (%k: 16) {
+      %0 = attn.read %w[%i, %k] : !attn.array<[4, 16], f64>
+      %1 = math.tanh %0 : f64
+      attn.yield %1 : f64
+    } : !attn.array<[16], f64>
+    %q = attn.compute "q" () sum (%k: 16) {
+      %0 = attn.read %p[%k] : !attn.array<[16], f64>
+      attn.yield %0 : f64
+    } : !attn.array<[], f64>
+    attn.yield %q : !attn.array<[], f64>
+  } : !attn.array<[4], f64>
+  %key = attn.compute "k" (%k: 16) sum (%t: "T") {
+    %0 = attn.read %a[%t, %k] : !attn.array<["T", 16], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[16], f64>
+  %keys = attn.append %past[%at] axis 0 = %key : !attn.array<["T", 16], f64>, !attn.array<[16], f64>
+  %e = attn.compute "e" (%t: "T") sum (%k: 16) {
+    %0 = attn.read %keys[%t, %k] : !attn.array<["T", 16], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  %c = attn.compute "c" () sum (%t: "T") {
+    %0 = attn.read %e[%t] : !attn.array<["T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[], f64>
+  attn.output "c" %c : !attn.array<[], f64>
+  %d = attn.compute "d" () {
+    %0 = attn.read %c[] : !attn.array<[], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<[], f64>
+  attn.output "d" %d : !attn.array<[], f64>
+  attn.output "keys" %keys : !attn.array<["T", 16], f64>
   attn.output "rows" %rows : !attn.array<[4], f64>
 }
