@@ -126,7 +126,11 @@ LogicalResult Driver::emitProgram(attn::ProgramOp program,
                                backend.describe(emit.target, emit.real))) ||
       failed(verifyPrecision(program)))
     return mlir::failure();
-  return backend.emitProgram(program, *module, emit, description);
+  if (failed(backend.emitProgram(program, *module, emit, description)))
+    return mlir::failure();
+  hosts.insert(description.entry);
+  hosts.insert(description.prepare);
+  return mlir::success();
 }
 
 Status Driver::add(ModuleOp source, StringRef entry) {
@@ -217,10 +221,14 @@ Status Driver::compile(Objects &objects) {
   CompileOptions compile;
   compile.optimisation = options.optimisation;
   compile.codegen = options.codegen;
-  if (options.isCached)
-    compile.cache = std::make_shared<ObjectCache>(ObjectCache::defaultFolder());
-  auto made = compileObjects(splitModule(std::move(module)),
-                             backend.host(emit.target), compile);
+  std::string folder = ObjectCache::defaultFolder();
+  if (options.isCached && !folder.empty())
+    compile.cache = std::make_shared<ObjectCache>(folder);
+  constexpr unsigned opsOfModule = 1000;
+  auto made = compileObjects(
+      splitModule(std::move(module), opsOfModule,
+                  [&](StringRef symbol) { return hosts.contains(symbol); }),
+      backend.host(emit.target), compile);
   if (!made)
     return failure(made.takeError());
   objects = std::move(*made);

@@ -15,6 +15,7 @@
 #include "runtime/Status.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/model/Description.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <map>
 
@@ -112,6 +113,8 @@ private:
   EmitOptions emit;
   mlir::OwningOpRef<mlir::ModuleOp> module, schedules;
   runtime::Description programs;
+  /// The functions that run programs.
+  llvm::StringSet<> hosts;
 };
 
 /// Is called with the frame ahead of each step of a program, which are numbered

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/Verifier.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "passes/batch/Batch.h"
@@ -305,7 +306,7 @@ struct CheckPhase : fovea::attn::impl::CheckPhaseBase<CheckPhase> {
 
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    if (failed(check()))
+    if (failed(verify(getOperation())) || failed(check()))
       signalPassFailure();
   }
 };

@@ -48,6 +48,8 @@ fovea::attn::runPasses(Operation *op,
                                               : "module";
       });
   manager.enableTiming(times);
+  // CheckPhase verifies the IR once per phase; fovea-opt after every pass.
+  manager.enableVerifier(false);
   build(manager);
   return manager.run(op);
 }

@@ -9,6 +9,7 @@
 #include "codegen/native/Emit.h"
 #include "codegen/native/Lower.h"
 #include "codegen/native/ObjectCache.h"
+#include "codegen/native/Split.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -67,7 +68,9 @@ std::string Compilation::keyOf(ModuleOp module) const {
 }
 
 llvm::Expected<Object> Compilation::compile(ModuleOp module) {
-  auto machine = target.createMachine(llvm::CodeGenOptLevel(options.codegen));
+  bool isHost = module->hasAttr(hostName);
+  auto machine = target.createMachine(
+      llvm::CodeGenOptLevel(isHost ? 0 : options.codegen));
   if (!machine)
     return machine.takeError();
   llvm::LLVMContext llvmContext;
@@ -82,7 +85,7 @@ llvm::Expected<Object> Compilation::compile(ModuleOp module) {
   }
   if (!translated)
     return llvm::createStringError("cannot translate a kernel to LLVM");
-  optimise(*translated, **machine, options.optimisation);
+  optimise(*translated, **machine, isHost ? 0 : options.optimisation);
   auto object =
       emitFile(*translated, **machine, llvm::CodeGenFileType::ObjectFile);
   if (!object)

@@ -21,7 +21,8 @@ namespace fovea::codegen {
 class ObjectCache;
 
 struct CompileOptions {
-  /// LLVM's IR pipeline and its code generator: 0..3.
+  /// LLVM's IR pipeline and its code generator: 0..3. A module with `hostName`
+  /// (Split.h) has 0.
   unsigned optimisation = 1;
   unsigned codegen = 2;
   /// How many modules are compiled at a time; 0 is one per CPU.

@@ -36,7 +36,8 @@ public:
   bool read();
   /// Names private functions and drops duplicates.
   void rename();
-  std::vector<OwningOpRef<ModuleOp>> deal(unsigned size);
+  std::vector<OwningOpRef<ModuleOp>>
+  deal(unsigned size, llvm::function_ref<bool(StringRef)> isHost);
 
 private:
   bool sortCalleesFirst();
@@ -138,12 +139,31 @@ private:
     }
     return found->second;
   }
+  /// The hash of an op's attributes. Making a dictionary of an op's properties
+  /// is slow, so this is done once for equal ones.
+  uint64_t hashOfAttributes(Operation *op) {
+    size_t key = llvm::hash_combine(
+        op->getName().getAsOpaquePointer(), op->hashProperties(),
+        op->getRawDictionaryAttrs().getAsOpaquePointer());
+    for (auto &[other, hash] : attributes[key])
+      if (other->getName() == op->getName() &&
+          other->getRawDictionaryAttrs() == op->getRawDictionaryAttrs() &&
+          op->getName().compareOpProperties(op->getPropertiesStorage(),
+                                            other->getPropertiesStorage()))
+        return hash;
+    uint64_t hash = textHash(op->getAttrDictionary());
+    attributes[key].push_back({op, hash});
+    return hash;
+  }
   uint64_t numberOf(const void *value) {
     return numbers.try_emplace(value, numbers.size()).first->second;
   }
   void add(Operation *op) {
     words.push_back(textHash(op->getName().getIdentifier()));
-    words.push_back(textHash(op->getAttrDictionary()));
+    // Functions are renamed after that.
+    words.push_back(isa<FunctionOpInterface>(op)
+                        ? textHash(op->getAttrDictionary())
+                        : hashOfAttributes(op));
     words.push_back(op->getNumOperands());
     for (Value operand : op->getOperands())
       words.push_back(numberOf(operand.getAsOpaquePointer()));
@@ -170,6 +190,9 @@ private:
   }
 
   llvm::DenseMap<const void *, uint64_t> texts, numbers;
+  /// By a hash of this process: an op with such attributes, and their hash.
+  llvm::DenseMap<size_t, SmallVector<std::pair<Operation *, uint64_t>, 1>>
+      attributes;
   std::vector<uint64_t> words;
 };
 
@@ -238,8 +261,10 @@ void Splitter::addWithDeclarations(OwningOpRef<ModuleOp> &part,
   });
 }
 
-std::vector<OwningOpRef<ModuleOp>> Splitter::deal(unsigned size) {
+std::vector<OwningOpRef<ModuleOp>>
+Splitter::deal(unsigned size, llvm::function_ref<bool(StringRef)> isHost) {
   std::vector<std::vector<size_t>> parts(1);
+  std::vector<size_t> host;
   size_t ops = 0;
   for (size_t i = 0; i < kernels.size(); ++i) {
     Kernel &kernel = kernels[i];
@@ -252,6 +277,10 @@ std::vector<OwningOpRef<ModuleOp>> Splitter::deal(unsigned size) {
         kernel.function.getFunctionType());
     declared.setPrivate();
     declarations[kernel.function.getName()] = declared;
+    if (isHost && isHost(kernel.function.getName())) {
+      host.push_back(i);
+      continue;
+    }
     parts.back().push_back(i);
     ops += kernel.ops;
     // A part ends where the text decides, or when it is too large.
@@ -263,12 +292,17 @@ std::vector<OwningOpRef<ModuleOp>> Splitter::deal(unsigned size) {
   }
   if (parts.back().empty())
     parts.pop_back();
+  // First: it is the largest, and parts are compiled in this order.
+  if (!host.empty())
+    parts.insert(parts.begin(), host);
   std::vector<OwningOpRef<ModuleOp>> modules;
   for (const std::vector<size_t> &members : parts) {
     OwningOpRef<ModuleOp> part =
         ModuleOp::create(module.getLoc(), module.getName());
     (*part)->setAttrs(module->getAttrs());
     addWithDeclarations(part, members);
+    if (members == host)
+      (*part)->setAttr(hostName, UnitAttr::get(module.getContext()));
     modules.push_back(std::move(part));
   }
   for (Kernel &kernel : kernels)
@@ -308,7 +342,8 @@ fovea::codegen::hashModule(ModuleOp module,
 }
 
 std::vector<OwningOpRef<ModuleOp>>
-fovea::codegen::splitModule(OwningOpRef<ModuleOp> module, unsigned size) {
+fovea::codegen::splitModule(OwningOpRef<ModuleOp> module, unsigned size,
+                            llvm::function_ref<bool(StringRef)> isHost) {
   std::vector<OwningOpRef<ModuleOp>> modules;
   Splitter splitter(*module);
   if (!splitter.read()) {
@@ -316,5 +351,5 @@ fovea::codegen::splitModule(OwningOpRef<ModuleOp> module, unsigned size) {
     return modules;
   }
   splitter.rename();
-  return splitter.deal(size);
+  return splitter.deal(size, isHost);
 }

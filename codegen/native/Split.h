@@ -27,10 +27,18 @@ namespace fovea::codegen {
 /// A function is inlined only into callers in its own part: the emitter must do
 /// mandatory inlining.
 ///
+/// Functions that run programs, as `isHost` tells, get one separate module, with
+/// the attribute `hostName`. They only hand kernels over, and grow with the
+/// number of layers: one takes longer to optimise than all kernels.
+///
 /// A module with other ops than functions, or with cyclic calls, stays
 /// unchanged.
 std::vector<mlir::OwningOpRef<mlir::ModuleOp>>
-splitModule(mlir::OwningOpRef<mlir::ModuleOp> module, unsigned size = 1000);
+splitModule(mlir::OwningOpRef<mlir::ModuleOp> module, unsigned size = 1000,
+            llvm::function_ref<bool(llvm::StringRef symbol)> isHost = nullptr);
+
+/// Marks a module whose functions are compiled without optimisation.
+inline constexpr llvm::StringLiteral hostName = "fovea.host";
 
 /// Hashes of a kernel module's functions, equal in every process. Locations
 /// and the names of the functions do not count, but the names of callees do.

@@ -55,14 +55,17 @@ struct Group {
 } // namespace
 
 namespace {
+/// The arrays that each op reads: every seed visits all ops after it.
+using Reads = llvm::DenseMap<Operation *, SmallVector<Value, 4>>;
 /// The shared index of each axis of an array; -1: none.
 using Axes = SmallVector<int>;
 
 /// Grows one group from a product or a score that yields an array of pairs.
 class Gatherer {
 public:
-  Gatherer(ProgramOp program, const llvm::DenseSet<Operation *> &taken)
-      : program(program), taken(taken),
+  Gatherer(ProgramOp program, const llvm::DenseSet<Operation *> &taken,
+           Reads &reads)
+      : program(program), taken(taken), reads(reads),
         isOnChip(TargetAttr::of(program).getSharedBytes() != 0),
         mostColumns(TargetAttr::of(program).getStripColumns()) {}
 
@@ -85,6 +88,7 @@ private:
 
   ProgramOp program;
   const llvm::DenseSet<Operation *> &taken;
+  Reads &reads;
   /// Whether strips lie in memory on the chip.
   bool isOnChip;
   /// Longer rows of constant size are excluded; 0: none.
@@ -332,13 +336,19 @@ void Gatherer::join(const Member &member) {
 void Gatherer::visit(Operation &op) {
   bool isAfter = false, touches = false;
   SmallVector<Value> waiting;
-  forArrays(op, [&](Operation *, Value array) {
+  auto [arrays, isNew] = reads.try_emplace(&op);
+  if (isNew)
+    forArrays(op, [&, &list = arrays->second](Operation *, Value array) {
+      if (!llvm::is_contained(list, array))
+        list.push_back(array);
+    });
+  for (Value array : arrays->second) {
     Operation *source = array.getDefiningOp();
     isAfter |= sums.contains(array) || (source && after.contains(source));
     touches |= rows.contains(array);
     if (pending.contains(array))
       waiting.push_back(array);
-  });
+  }
   auto compute = dyn_cast<ComputeOp>(op);
   if (!isAfter && compute && touches && !taken.contains(&op)) {
     std::optional<Member> member = asRows(compute);
@@ -536,6 +546,7 @@ struct FormStrips : fovea::attn::impl::FormStripsBase<FormStrips> {
     if (TargetAttr::of(program).getStripRows() == 0)
       return;
     llvm::DenseSet<Operation *> taken;
+    Reads reads;
     std::vector<Group> groups;
     bool isOnChip = TargetAttr::of(program).getSharedBytes() != 0;
     std::vector<Operation *> seeds;
@@ -545,13 +556,14 @@ struct FormStrips : fovea::attn::impl::FormStripsBase<FormStrips> {
       auto op = cast<ComputeOp>(seeds[number]);
       if (taken.contains(op))
         continue;
-      std::optional<Group> group = Gatherer(program, taken).gather(op);
+      std::optional<Group> group = Gatherer(program, taken, reads).gather(op);
       if (!group)
         continue;
       for (const Member &member : group->members)
         taken.insert(member.op);
       if (isOnChip) {
         auto [again, later] = repeatPairs(*group, taken);
+        reads.clear();
         seeds.insert(std::max(llvm::find(seeds, later),
                               seeds.begin() + int64_t(number) + 1),
                      again.begin(), again.end());
