@@ -108,7 +108,8 @@ bool Driver::multiplies(Type factor) const {
 LogicalResult Driver::verifyPrecision(attn::ProgramOp program) const {
   WalkResult walk = program.walk([&](attn::ComputeOp op) {
     Type factor = attn::precisionOf(op);
-    if (!factor || multiplies(factor))
+    // Whole numbers are exact in any type.
+    if (!factor || factor.isInteger() || multiplies(factor))
       return WalkResult::advance();
     op.emitError() << "has factors in " << factor
                    << ", which this machine cannot multiply"

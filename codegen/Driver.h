@@ -36,6 +36,9 @@ struct DriverOptions {
   /// Allow rounding the factors of matrix products to bf16, on a target that
   /// supports it (passes/kernels/ChoosePrecision.cpp).
   bool roundsFactors = false;
+  /// Products with weights have factors of 8 bits
+  /// (passes/derive/QuantiseProducts.cpp): another key of what is cached.
+  bool int8 = false;
   /// Parameters of programs are packed by a separate function; those of a
   /// decoder always are.
   bool prepares = false;

@@ -23,15 +23,36 @@ void fovea::attn::setPrecision(Operation *op, Type type) {
   op->setAttr(precisionName, TypeAttr::get(type));
 }
 
+/// The terms of a sum; 0 if they are as many as a length says.
+static int64_t termsOf(ComputeOp sum) {
+  auto extent = dyn_cast<IntegerAttr>(sum.getExtents()[sum.getNumParallel()]);
+  return extent ? extent.getInt() : 0;
+}
+
+void fovea::attn::removePrecision(Operation *op) {
+  op->removeAttr(precisionName);
+}
+
 LogicalResult fovea::attn::verifyPrecision(Operation *op,
                                            NamedAttribute named) {
   if (named.getName() != precisionName)
     return success();
   auto type = dyn_cast<TypeAttr>(named.getValue());
+  auto compute = dyn_cast<ComputeOp>(op);
+  if (type && type.getValue().isInteger(8)) {
+    int64_t terms = compute && compute.getReducer() == Reducer::sum &&
+                            compute.getNumReduction() == 1
+                        ? termsOf(compute)
+                        : 0;
+    if (terms > 0 && terms <= exactTerms)
+      return success();
+    return op->emitOpError() << "only a sum of at most " << exactTerms
+                             << " terms can have factors in i8";
+  }
   if (!type || !type.getValue().isBF16())
     return op->emitOpError() << "unsupported precision " << named.getValue()
-                             << "; only bf16 is supported";
-  bool isProduct = isa<ComputeOp>(op) && op->hasAttr("attn.product");
+                             << "; only bf16 and i8 are supported";
+  bool isProduct = compute && op->hasAttr("attn.product");
   if (!isProduct && !isa<ProgramOp, ModuleOp>(op))
     return op->emitOpError() << "only a matrix product can have a precision";
   return success();

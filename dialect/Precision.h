@@ -4,6 +4,10 @@
 // round the factors of matrix products to bf16; of an equation that is a
 // product, that they are. Sums and results have the precision of all else.
 //
+// `attn.precision = i8` of a sum says that the factors of its terms are whole
+// numbers from -127 to 127, and that every sum of them is below 2^24. Nothing
+// is rounded, so it may be left out.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_DIALECT_PRECISION_H
@@ -13,11 +17,16 @@
 
 namespace fovea::attn {
 
+/// The terms of a sum of products of whole numbers up to 127 that f32 has
+/// exactly: 1024 * 127 * 127 < 2^24.
+constexpr int64_t exactTerms = 1024;
+
 /// Null: factors are not rounded.
 mlir::Type precisionOf(mlir::Operation *op);
 /// The precision of the program, or of its module.
 mlir::Type allowedPrecision(ProgramOp program);
 void setPrecision(mlir::Operation *op, mlir::Type type);
+void removePrecision(mlir::Operation *op);
 
 /// Part of attribute verification: checks that `op` can have this precision.
 /// Ignores all other attributes.

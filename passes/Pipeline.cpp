@@ -160,6 +160,10 @@ static void derive(Passes manager, const PipelineOptions &options) {
   // After all orders are decided: until here decoding has the equations of
   // training.
   manager.addPass(createRemoveDropout());
+  // After that: decoding reads what training drops. The orders of sums decide
+  // which of them are products.
+  if (options.int8)
+    manager.addPass(createQuantiseProducts());
 }
 
 /// @loss -> also @grad.

@@ -42,6 +42,10 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<bool> gradients{*this, "gradients",
                          llvm::cl::desc("whether @grad is made"),
                          llvm::cl::init(true)};
+  Option<bool> int8{*this, "int8",
+                    llvm::cl::desc("whether products with weights have factors "
+                                   "of 8 bits"),
+                    llvm::cl::init(false)};
   ListOption<std::string> leaveOut{*this, "leave-out",
                                    llvm::cl::desc("passes that do not run")};
   ListOption<std::string> by{

@@ -63,6 +63,10 @@ fovea::cli::describe(const Arguments &arguments, mlir::MLIRContext &context) {
 }
 
 int fovea::cli::checkPrecision(const Arguments &arguments) {
+  if (arguments.precision == "int8" && arguments.command == "train")
+    return wrongUsage("--precision int8 is for decoding and scoring; help: "
+                      "train in f32, and pass --precision int8 to 'fovea "
+                      "decode', 'score' or 'compile'");
   if (arguments.precision != "bf16")
     return done;
   if (arguments.dtype == "f64")

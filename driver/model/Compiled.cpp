@@ -27,6 +27,7 @@ CompiledOptions fovea::cli::compiledOptionsOf(const Arguments &arguments) {
   CompiledOptions options;
   options.isDouble = arguments.dtype == "f64";
   options.roundsFactors = arguments.precision == "bf16";
+  options.int8 = arguments.precision == "int8";
   options.target = arguments.cpu;
   options.threads = arguments.threads;
   return options;

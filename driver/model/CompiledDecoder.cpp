@@ -1,6 +1,7 @@
 //===- CompiledDecoder.cpp - a decoder as compiled code -------------------===//
 
 #include "driver/model/CompiledDecoder.h"
+#include "driver/model/QuantisedWeights.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -36,15 +37,18 @@ CompiledDecoder::store(const runtime::ParameterValues &parameters,
   return result;
 }
 
-void CompiledDecoder::setParameters(
+Status CompiledDecoder::setParameters(
     const std::vector<runtime::ParameterValues> &parameters, bool isDouble) {
   std::vector<runtime::OwnedMemory> members;
   memories.clear();
-  for (const runtime::ParameterValues &own : parameters) {
+  for (runtime::ParameterValues own : parameters) {
+    if (Status status = addQuantised(decoder.programs, own); status.failed())
+      return status;
     auto &memory = memories.emplace_back(std::make_unique<runtime::Arena>());
     members.push_back(store(own, isDouble, *memory));
   }
   setParameters(std::move(members));
+  return Status::success();
 }
 
 void CompiledDecoder::setParameters(std::vector<runtime::OwnedMemory> members) {
@@ -57,8 +61,7 @@ Status CompiledDecoder::create(
     const CompiledOptions &options, std::unique_ptr<CompiledDecoder> &result) {
   if (Status status = create(module, options, result); status.failed())
     return status;
-  result->setParameters(parameters, options.isDouble);
-  return Status::success();
+  return result->setParameters(parameters, options.isDouble);
 }
 
 Status CompiledDecoder::create(ModuleOp module, const CompiledOptions &options,

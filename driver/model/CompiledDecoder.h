@@ -27,9 +27,11 @@ public:
                                 std::unique_ptr<CompiledDecoder> &result);
 
   /// Copies the parameters of a model, or of each member of an ensemble, in the
-  /// element type of the code, and resets the search.
-  void setParameters(const std::vector<runtime::ParameterValues> &parameters,
-                     bool isDouble);
+  /// element type of the code, and resets the search. Fails if weights cannot be
+  /// quantised.
+  runtime::Status
+  setParameters(const std::vector<runtime::ParameterValues> &parameters,
+                bool isDouble);
   /// Resets the search with parameters in place, in the element type of the
   /// code.
   void setParameters(std::vector<runtime::OwnedMemory> members);

@@ -2,6 +2,7 @@
 
 #include "driver/model/Execution.h"
 #include "dialect/reference/Batch.h"
+#include "driver/model/QuantisedWeights.h"
 
 #include <fmt/format.h>
 
@@ -108,6 +109,15 @@ bool fovea::cli::lowerAndRead(Session &session, const Arguments &arguments,
   Model &model = *execution.model;
   if (!session.lower(model, request))
     return false;
+  std::vector<reference::Arrays *> members = {&execution.parameters};
+  for (reference::Arrays &member : execution.more)
+    members.push_back(&member);
+  for (reference::Arrays *member : members)
+    if (runtime::Status status = addQuantised(*model.module, *member);
+        status.failed()) {
+      session.fail(status);
+      return false;
+    }
   mlir::Operation *op = reference::findContainer(*model.module, container);
   assert(op && "the pipeline made what was requested");
   execution.data.needed = describeData(model, op);

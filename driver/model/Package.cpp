@@ -21,6 +21,7 @@
 #include "driver/train/TrainBlock.h"
 #include "driver/web/WebPage.h"
 #include "passes/derive/Derive.h"
+#include "runtime/data/Quantise.h"
 #include "runtime/model/Image.h"
 #include "runtime/model/LineText.h"
 #include "runtime/search/SearchSteps.h"
@@ -58,6 +59,8 @@ private:
   bool describeTraining();
   bool describeSearch();
   bool compile();
+  void describeQuantised();
+  bool addWeights();
   bool hasDecoder() const {
     return has("encode") || has("step") || has("decode");
   }
@@ -375,6 +378,58 @@ bool Package::lower() {
   return session.lower(*model, request);
 }
 
+/// With int8, a file has the numbers and scales that the programs read, and
+/// only weights that they read as well.
+void Package::describeQuantised() {
+  std::map<std::string, std::vector<int64_t>> read;
+  for (const auto *programs :
+       {&description.programs, &description.decoder.programs})
+    for (const runtime::Program &program : *programs)
+      for (const runtime::Program::Array &array : program.arrays)
+        if (array.role == runtime::Program::Role::Parameter)
+          read[array.name] = array.shape;
+  std::vector<runtime::ParameterDescription> parameters;
+  for (const runtime::ParameterDescription &parameter :
+       description.parameters) {
+    size_t before = parameters.size();
+    runtime::QuantisedName own;
+    for (const auto &[name, shape] : read)
+      if (runtime::readQuantisedName(name, own) && own.path == parameter.path)
+        parameters.push_back({name, shape});
+    if (parameters.size() == before || read.contains(parameter.path))
+      parameters.push_back(parameter);
+  }
+  description.parameters = std::move(parameters);
+}
+
+/// The weights inside of the result.
+bool Package::addWeights() {
+  weights.metadata.clear();
+  std::vector<runtime::TensorFile> files = {std::move(weights)};
+  for (const reference::Arrays &member : members)
+    for (auto &own = files.emplace_back().tensors;
+         const auto &[path, array] : member)
+      own[path] =
+          runtime::Tensor::of(runtime::DType::F64, array.shape, array.values);
+  std::vector<std::string> names;
+  for (const runtime::ParameterDescription &parameter : description.parameters)
+    names.push_back(parameter.path);
+  auto type = description.isDouble ? runtime::DType::F64 : runtime::DType::F32;
+  for (runtime::TensorFile &file : files) {
+    if (runtime::Status status = runtime::quantise(file, names);
+        status.failed()) {
+      session.fail(status);
+      return false;
+    }
+    for (auto &[path, tensor] : file.tensors)
+      if (tensor.isReal() && tensor.type != type)
+        tensor = runtime::Tensor::of(type, tensor.shape, tensor.toDoubles());
+  }
+  image.weights =
+      runtime::formatSafeTensors(runtime::joinMembers(std::move(files)));
+  return true;
+}
+
 /// Makes the objects of all programs.
 bool Package::compile() {
   auto succeeds = [&](const runtime::Status &status) {
@@ -399,6 +454,8 @@ bool Package::compile() {
     return false;
   description.programs = std::move(driver->description().programs);
   description.decoder = std::move(driver->description().decoder);
+  if (arguments.precision == "int8")
+    describeQuantised();
   if (has("step") &&
       runtime::SearchSteps::numSymbols(description.decoder) == 0) {
     if (!arguments.entries.empty()) {
@@ -586,21 +643,8 @@ int Package::run() {
   if (!describeTraining() || !describeSearch() || !lower() || !compile() ||
       (isPage() && !checkPageData()))
     return session.finish();
-  if (!arguments.weights.empty()) {
-    weights.metadata.clear();
-    auto type =
-        description.isDouble ? runtime::DType::F64 : runtime::DType::F32;
-    for (auto &[path, tensor] : weights.tensors)
-      if (tensor.type != type)
-        tensor = runtime::Tensor::of(type, tensor.shape, tensor.toDoubles());
-    std::vector<runtime::TensorFile> files = {std::move(weights)};
-    for (const reference::Arrays &member : members)
-      for (auto &own = files.emplace_back().tensors;
-           const auto &[path, array] : member)
-        own[path] = runtime::Tensor::of(type, array.shape, array.values);
-    image.weights =
-        runtime::formatSafeTensors(runtime::joinMembers(std::move(files)));
-  }
+  if (!arguments.weights.empty() && !addWeights())
+    return session.finish();
   return link();
 }
 

@@ -51,8 +51,8 @@ std::string Programs::partsOfKey() const {
     llvm::consumeError(target.takeError());
   }
   std::string parts = fmt::format(
-      "{} {} {} {} {} {} {} {} {} {} {}", session.identity(), machine,
-      options.isDouble, options.roundsFactors, options.prepares,
+      "{} {} {} {} {} {} {} {} {} {} {} {}", session.identity(), machine,
+      options.isDouble, options.roundsFactors, options.int8, options.prepares,
       options.optimisation, options.codegen, request.gradients, request.each,
       static_cast<int>(request.stopAfter),
       model.module->lookupSymbol("decoding") != nullptr);

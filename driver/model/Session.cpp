@@ -325,6 +325,12 @@ bool Session::lower(Model &model, const Request &request) {
   for (const std::string &name : request.shows)
     options.show.push_back(name);
   options.gradients = request.gradients;
+  options.int8 = arguments.precision == "int8";
+  if (options.int8 && request.gradients) {
+    error("'--precision int8' has no gradients; help: compute them, and train, "
+          "in f32");
+    return false;
+  }
   for (const std::string &name : request.by)
     options.by.push_back(name);
   options.each = request.each;

@@ -456,4 +456,43 @@ def RemoveDropout : Pass<"attn-remove-dropout", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def QuantiseProducts : Pass<"attn-quantise-products", "::mlir::ModuleOp"> {
+  let summary = "products with weights in whole numbers of 8 bits";
+  let description = [{
+    * In: the systems `@loss` and `@decode`.
+    * Out: the same systems, in which the factors of products with weights are
+      whole numbers from -127 to 127, times a scale. Weights have a scale for
+      each column: the parameters `w:int8.1` and `w:scale.1` replace `w`, whose
+      axis 1 is added up (runtime/data/Quantise.h computes them). What they are
+      multiplied with has a scale for each row: its largest magnitude divided
+      by 127. The quotients are rounded to the nearest whole number, ties to
+      even. A row of zeros has the scale 0; a row with an infinity or NaN has
+      the scale NaN. The sum of up to 1024 terms is exact in f32, in any order;
+      longer sums are split into such parts, which are added in order. Lookups
+      in tables of parameters are quantised by row in the same way.
+    * Last in the phase `derive`: only products with `order(chain, fused)` are
+      rewritten, so training and decoding have the same equations.
+    * Not: products of two arrays of an example (attention), convolutions, and
+      parameters that are computed from others. A model without products with
+      weights is refused.
+
+    Example: the logits.
+
+    ```mlir
+    %y = attn.compute (%t: "T", %n: 97) sum (%k: 64) order(chain, fused) { %h[%t, %k] * %w[%n, %k] }
+
+    // becomes
+
+    %wInt8 = attn.param "w:int8.1"
+    %wScale = attn.param "w:scale.1"
+    %m = attn.compute (%t: "T") max (%k: 64) { |%h[%t, %k]| }
+    %s = attn.compute (%t: "T") { %m[%t] / 127 + (%m[%t] / 127 - %m[%t] / 127) }
+    %q = attn.compute (%t: "T", %k: 64) { 0 < %s[%t] ? round(%h[%t, %k] / %s[%t]) : 0 }
+    %p = attn.compute (%t: "T", %n: 97) sum (%k: 64) order(chain, fused) { %q[%t, %k] * %wInt8[%n, %k] } {attn.precision = i8}
+    %y = attn.compute (%t: "T", %n: 97) { (%s[%t] * %wScale[%n]) * %p[%t, %n] }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 #endif // FOVEA_PASSES_DERIVE_PASSES_TD

@@ -44,12 +44,29 @@ static bool isLarge(ComputeOp op, ProductAttr product) {
          (isByRowsOfExamples || hasMany(op, product.getRows(), rowsAtOnce));
 }
 
+/// Whether the target multiplies whole numbers as such: consecutive rows with
+/// weights. They are exact in the type of everything else, too.
+static bool multipliesIntegers(ComputeOp op, TargetAttr target) {
+  ProductAttr product = productOf(op);
+  bool isByRows = product && !product.getRun() &&
+                  (product.getKind() == ProductKind::weights ||
+                   product.getKind() == ProductKind::place);
+  return isByRows &&
+         target.multiplies(precisionOf(op), Float32Type::get(op.getContext()));
+}
+
 namespace {
 struct ChoosePrecision
     : fovea::attn::impl::ChoosePrecisionBase<ChoosePrecision> {
   void runOnOperation() override {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
+    TargetAttr target = TargetAttr::of(getOperation());
+    getOperation().walk([&](ComputeOp op) {
+      Type factor = precisionOf(op);
+      if (factor && factor.isInteger(8) && !multipliesIntegers(op, target))
+        removePrecision(op);
+    });
     Type precision = allowedPrecision(getOperation());
     if (!precision)
       return;

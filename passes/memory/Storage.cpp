@@ -1,6 +1,7 @@
 //===- Storage.cpp - the frame of a placed program ------------------------===//
 
 #include "passes/memory/Storage.h"
+#include "dialect/Precision.h"
 #include "passes/batch/Batch.h"
 #include "passes/batch/SplitDecoder.h"
 #include "passes/kernels/Members.h"
@@ -367,8 +368,12 @@ void StorageMap::addProduct(ComputeOp op, int position) {
   bool isRows = product->isByRows();
   int64_t columns = llvm::alignTo(product->columns(), target.getTileColumns());
   auto type = cast<ArrayType>(product->right.getArray().getType());
-  SmallVector<Attribute> extents = {
-      builder.getI64IntegerAttr(isRows ? product->count * columns : columns)};
+  int64_t elements = isRows ? product->count * columns : columns;
+  // Pairs of bytes, in memory for reals.
+  if (Type factor = precisionOf(op);
+      factor && factor.isInteger(8) && real.isF32() && isRows)
+    elements = llvm::divideCeil(llvm::alignTo(product->count, 2) * columns, 4);
+  SmallVector<Attribute> extents = {builder.getI64IntegerAttr(elements)};
   if (!isRows)
     extents.insert(extents.begin(), type.getShape().begin(),
                    type.getShape().end() - 1);

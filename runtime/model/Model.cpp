@@ -2,6 +2,7 @@
 
 #include "runtime/model/Model.h"
 #include "runtime/Functions.h"
+#include "runtime/data/Quantise.h"
 #include "runtime/device/Device.h"
 #include "runtime/model/Cpu.h"
 #include "runtime/train/OptimiserState.h"
@@ -19,6 +20,19 @@ using namespace fovea::runtime;
 //===----------------------------------------------------------------------===//
 
 Model::~Model() = default;
+
+/// Brings weights into the form of the programs: whole numbers of 8 bits where
+/// these read them.
+static Status quantiseWeights(const Description &description,
+                              TensorFile &file) {
+  std::vector<std::string> names;
+  for (const ParameterDescription &parameter : description.parameters)
+    names.push_back(parameter.path);
+  if (Status status = quantise(file, names); status.failed())
+    return status;
+  widenNumbers(file, description.isDouble ? DType::F64 : DType::F32);
+  return Status::success();
+}
 
 /// Checks that the weights match the model: names, extents and types.
 Status Model::checkWeights(const TensorFile &file,
@@ -64,6 +78,8 @@ Status Model::takeWeights(TensorFile &file, const std::string &name) {
   OptimiserState state;
   if (Status status = takeOptimiser(file, name, state); status.failed())
     return status;
+  if (Status status = quantiseWeights(description, file); status.failed())
+    return Status::error(status.text(), name);
   if (Status status = checkWeights(file, name); status.failed())
     return status;
   // Embedded vocabularies must match the sizes of the model.
@@ -96,6 +112,8 @@ Status Model::takeMember(TensorFile file, const std::string &name) {
   OptimiserState unused;
   if (Status status = takeOptimiser(file, name, unused); status.failed())
     return status;
+  if (Status status = quantiseWeights(description, file); status.failed())
+    return Status::error(status.text(), name);
   if (Status status = checkWeights(file, name); status.failed())
     return status;
   Vocabularies own;

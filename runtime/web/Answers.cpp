@@ -7,6 +7,7 @@
 
 #include "runtime/web/Answers.h"
 #include "pictures/Page.h"
+#include "runtime/data/Quantise.h"
 #include "runtime/model/LineText.h"
 
 #include <cstdlib>
@@ -57,6 +58,7 @@ Status Asked::open(const FoveaImage &image) {
   // The compiler has compared them with the parameters.
   std::vector<OwnedMemory> weights;
   for (TensorFile &file : members) {
+    widenNumbers(file, description.isDouble ? DType::F64 : DType::F32);
     OwnedMemory &own = weights.emplace_back();
     for (auto &[path, tensor] : file.tensors)
       own[path] = tensor.bytes.data();

@@ -40,6 +40,10 @@ def Cpu_Target : AttrDef<Cpu_Dialect, "CpuTarget", [Attn_TargetInterface]> {
   }]>];
   let extraClassDeclaration = [{
     int64_t getTileColumns() const { return getLanes() * getTileVectors(); }
+    /// Whole numbers of 8 bits (codegen/cpu/products/IntegerGemm.h).
+    bool multiplies(::mlir::Type factor, ::mlir::Type sum) const {
+      return factor.isInteger(8) && sum.isF32();
+    }
   }];
 }
 

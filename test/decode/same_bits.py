@@ -1,6 +1,6 @@
 """What is decoded has the bits of what is scored and trained on.
 
-    same_bits.py MODELS_DIRECTORY WORK_DIRECTORY MODEL[:EQUATION].. [quick | oracle]
+    same_bits.py MODELS_DIRECTORY WORK_DIRECTORY MODEL[:EQUATION].. [quick | oracle] [int8]
     same_bits.py MODELS_DIRECTORY rest TEST
 
 Draws and searches; log p of each hypothesis that has ended is that of `fovea score` on what it
@@ -13,7 +13,8 @@ Where training and decoding treat a latent choice in different ways, the spec ge
 (`ALIKE`). What decoding adds to a dialogue is close to the difference of two scores.
 
 With `oracle`, what compiled code decodes in f32 has the bits of what the interpreter decodes, with a
-given beginning as well. `rest` prints why models that TEST does not name are not compared.
+given beginning as well. With `int8`, products with weights are in int8. `rest` prints why models
+that TEST does not name are not compared.
 """
 
 import json
@@ -117,7 +118,8 @@ def alike(models, work, name):
 
 
 class Model:
-    def __init__(self, models, work, name):
+    def __init__(self, models, work, name, precision):
+        self.precision = precision
         self.name, self.data = name, tiny.MODELS[name][1]
         self.sets = wide.options(name) + SETS.get(name, [])
         self.spec = alike(models, work, name)
@@ -146,7 +148,7 @@ class Model:
         return self.data[name][0].split()[0] in ("sentence", "place")
 
     def decode(self, *how):
-        return fovea("decode", self.spec, *self.sets, "--weights", self.files["w"],
+        return fovea("decode", self.spec, *self.sets, *self.precision, "--weights", self.files["w"],
                      *(["--data", self.files["b"]] if self.given else []), "--json", "--max-length", "12", *how)
 
     def hypotheses(self, how, way, show):
@@ -171,9 +173,9 @@ def main(models, work, *names):
         return rest(models, names[0])
     os.makedirs(work, exist_ok=True)
     for entry in names:
-        if entry not in ("quick", "oracle"):
+        if entry not in ("quick", "oracle", "int8"):
             name, *equation = entry.split(":")
-            model = Model(models, work, name)
+            model = Model(models, work, name, ["--precision", "int8"] if "int8" in names else [])
             if "oracle" in names:
                 check_oracle(model)
             elif model.generated:
@@ -192,7 +194,7 @@ def check(model, quick, equation=None):
                 made = list(model.hypotheses(how, way, ["--show", f"{equation}={model.files['d']}"] if shows else []))
                 if shows:
                     model.write_pairs(made)
-                    fovea("run", model.spec, *model.sets, "--weights", model.files["w"], *how, "--data", model.files["p"], "--get", equation, "-o",
+                    fovea("run", model.spec, *model.sets, *model.precision, "--weights", model.files["w"], *how, "--data", model.files["p"], "--get", equation, "-o",
                           model.files["r"])
                     (name,) = model.generated
                     compare(model.name, equation, read(model.files["d"]), read(model.files["r"]),
@@ -203,7 +205,7 @@ def check(model, quick, equation=None):
                     if not batch:
                         continue
                     model.write_pairs(batch)
-                    scores = fovea("score", model.spec, *model.sets, "--weights", model.files["w"], *how, "--data",
+                    scores = fovea("score", model.spec, *model.sets, *model.precision, "--weights", model.files["w"], *how, "--data",
                                    model.files["p"], "--json", "--threads", "1")
                     for line, (_, chosen, one) in zip(scores.splitlines(), batch, strict=True):
                         count += 1

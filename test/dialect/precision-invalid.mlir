@@ -13,7 +13,7 @@ attn.program @sum {
 
 // -----
 
-// expected-error @+1 {{unsupported precision f16; only bf16 is supported}}
+// expected-error @+1 {{unsupported precision f16; only bf16 and i8 are supported}}
 attn.program @half attributes {attn.precision = f16} {
 }
 
@@ -21,4 +21,20 @@ attn.program @half attributes {attn.precision = f16} {
 
 // expected-error @+1 {{expects 'attn.precision' to be a type, but it is "bf16"}}
 attn.program @text attributes {attn.precision = "bf16"} {
+}
+
+// -----
+
+attn.program @many_terms {
+  attn.length "S"
+  %x = attn.data "x" : !attn.array<["S", 1025], f64>
+  %w = attn.param "w" : !attn.array<[64, 1025], f64>
+  // expected-error @+1 {{only a sum of at most 1024 terms can have factors in i8}}
+  %h = attn.compute "h" (%i: "S", %n: 64) sum (%k: 1025) {
+    %0 = attn.read %x[%i, %k] : !attn.array<["S", 1025], f64>
+    %1 = attn.read %w[%n, %k] : !attn.array<[64, 1025], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } {attn.precision = i8} : !attn.array<["S", 64], f64>
+  attn.output "h" %h : !attn.array<["S", 64], f64>
 }

@@ -182,7 +182,7 @@ void BeamCheck::run(mlir::ModuleOp original) {
   Rng random(subject.seed, 45);
   for (auto &[path, array] : members.emplace_back(subject.parameters))
     array = randomWeights(array.shape, random);
-  compiled->setParameters(valuesOf(members), /*isDouble=*/true);
+  (void)compiled->setParameters(valuesOf(members), /*isDouble=*/true);
   options.sample = false;
   options.beam = 4;
   compare(*compiled, members, options);

@@ -18,6 +18,7 @@
 #include "driver/model/KernelModel.h"
 #include "driver/model/KernelProfile.h"
 #include "driver/model/Programs.h"
+#include "driver/model/QuantisedWeights.h"
 #include "driver/train/TrainBlock.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/train/Learner.h"
@@ -209,8 +210,8 @@ nlohmann::json Bench::head(const Model &model, const std::string &entry) const {
           {"entry", entry},
           {"batch", arguments.batch.value_or(1)},
           {"dtype", arguments.dtype},
-          {"precision", arguments.precision == "bf16" ? arguments.precision
-                                                      : arguments.dtype}};
+          {"precision", arguments.precision.empty() ? arguments.dtype
+                                                    : arguments.precision}};
 }
 
 void Bench::report(const Model &model, const std::string &entry,
@@ -327,6 +328,10 @@ bool Bench::timeProgram(const std::string &entry) {
     binding.memory = &weights;
   } else {
     parameters = drawParameters(*model);
+    if (runtime::Status status =
+            addQuantised({compiled->program()}, parameters);
+        status.failed())
+      return failWith(status);
   }
   if (runtime::Status status = compiled->bind(batch, binding); status.failed())
     return failWith(status);
@@ -432,7 +437,10 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
   memory.addDecoder(compiled->description(), search.beam);
   if (runtime::Status status = memory.check(); status.failed())
     return failWith(status);
-  compiled->setParameters({drawParameters(*model)}, arguments.dtype == "f64");
+  if (runtime::Status status = compiled->setParameters(
+          {drawParameters(*model)}, arguments.dtype == "f64");
+      status.failed())
+    return failWith(status);
   std::vector<runtime::Example> examples;
   if (!drawExamples(session, data, lengths, arguments.batch.value_or(1),
                     examples))

@@ -14,6 +14,7 @@
 #include "driver/machines/Turns.h"
 #include "driver/model/Execution.h"
 #include "driver/model/Programs.h"
+#include "driver/model/QuantisedWeights.h"
 #include "driver/show/Shows.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -262,8 +263,7 @@ static runtime::Status prepareDecoder(const Arguments &arguments,
     parameters.push_back(valuesOf(member));
   if (runtime::Status status = programs.create(made); status.failed())
     return status;
-  made->setParameters(parameters, arguments.dtype == "f64");
-  return runtime::Status::success();
+  return made->setParameters(parameters, arguments.dtype == "f64");
 }
 
 int fovea::cli::runDecode(const Arguments &arguments) {
@@ -304,6 +304,12 @@ int fovea::cli::runDecode(const Arguments &arguments) {
     if (isReference ? !session.lower(*execution.model, request)
                     : !programs->open({"decode"}))
       return session.finish();
+    if (isReference)
+      if (runtime::Status status = addQuantised(module, execution.parameters);
+          status.failed()) {
+        session.fail(status);
+        return session.finish();
+      }
     execution.data.needed =
         isReference ? describeData(*execution.model,
                                    reference::findContainer(module, "decode"))

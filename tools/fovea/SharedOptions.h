@@ -181,9 +181,11 @@ protected:
   void addPrecision(CLI::App *command) {
     command
         ->add_option("--precision", arguments.precision,
-                     "f32 (default), or bf16: round the factors of large "
-                     "matrix products to bf16 and accumulate in f32 (GPU only)")
-        ->check(CLI::IsMember({"f32", "bf16"}));
+                     "f32 (default); int8: products with weights in whole "
+                     "numbers of 8 bits, exactly (not for training); bf16: "
+                     "round the factors of large matrix products to bf16 and "
+                     "accumulate in f32 (GPU only)")
+        ->check(CLI::IsMember({"f32", "int8", "bf16"}));
   }
 
   /// Commands that execute run on this machine's CPU or on its GPU.

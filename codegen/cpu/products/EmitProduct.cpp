@@ -44,7 +44,13 @@ void ProgramEmitter::emitPack(ComputeOp op, RowsProduct product) {
                                            kernel.pointerSlot(frame, room),
                                            first,
                                            last};
-           if (int64_t parts = storage.packedPartsOf(op); parts > 1) {
+           int64_t parts = storage.packedPartsOf(op);
+           if (isOfIntegers(op, real)) {
+             arguments.push_back(kernel.number(std::max<int64_t>(parts, 1)));
+             kernel.call(packIntegersName, arguments);
+             return;
+           }
+           if (parts > 1) {
              arguments.push_back(kernel.number(parts));
              kernel.call(packPartsName(real), arguments);
              return;
@@ -116,14 +122,15 @@ void ProgramEmitter::multiply(KernelBuilder &kernel, Value frame, ComputeOp op,
   Value from =
       kernel.at(real, kernel.pointerSlot(frame, left.slot), product.leftFirst);
   SmallVector<Value> arguments;
-  std::string name = gemmName(real);
+  bool isInteger = isOfIntegers(op, real);
+  std::string name = isInteger ? gemmIntegersName : gemmName(real);
   if (product.gathered) {
     arguments = {from, list, kernel.number(product.runs),
                  kernel.number(product.runLength)};
     name = gemmRunsName(real);
   } else if (list) {
     arguments = {from, list};
-    name = gemmRowsName(real);
+    name = isInteger ? gemmIntegerRowsName : gemmRowsName(real);
   } else {
     arguments = {kernel.at(real, from, kernel.mul(piece.firstRow, leftRow)),
                  leftRow, leftTerm};

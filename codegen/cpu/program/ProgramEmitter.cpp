@@ -5,6 +5,7 @@
 #include "codegen/cpu/program/CpuScheduler.h"
 #include "codegen/math/ExpandMath.h"
 #include "codegen/program/ShareKernels.h"
+#include "dialect/Precision.h"
 #include "passes/memory/Locations.h"
 
 using namespace mlir;
@@ -27,6 +28,11 @@ LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
     shareKernels(module);
   description = emitter.description();
   return success();
+}
+
+bool fovea::codegen::isOfIntegers(ComputeOp op, Type real) {
+  Type factor = precisionOf(op);
+  return factor && factor.isInteger(8) && real.isF32();
 }
 
 ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
@@ -68,6 +74,8 @@ void ProgramEmitter::declareFunctions(bool marksSteps) {
     std::optional<RowsProduct> product;
     if (compute)
       product = rowsProductOf(compute);
+    if (product && isOfIntegers(compute, real))
+      emitIntegerGemm(module, target);
     if (!product || !product->gathered)
       return;
     emitGatheredGemm(module, real, target);

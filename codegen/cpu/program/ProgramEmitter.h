@@ -10,12 +10,17 @@
 
 #include "codegen/cpu/loops/Epilogue.h"
 #include "codegen/cpu/products/Gemm.h"
+#include "codegen/cpu/products/IntegerGemm.h"
 #include "codegen/cpu/program/EmitProgram.h"
 #include "codegen/program/LaunchEmitter.h"
 
 namespace fovea::codegen {
 
 struct RowsOfProduct;
+
+/// Whether the product is one of whole numbers (codegen/cpu/products/
+/// IntegerGemm.h), in code for real numbers of this type.
+bool isOfIntegers(attn::ComputeOp op, mlir::Type real);
 
 /// The start of this thread's part.
 mlir::Value threadMemory(KernelBuilder &kernel, mlir::Type real,

@@ -1,0 +1,34 @@
+//===- IntegerGemm.h - products of whole numbers of 8 bits ----*- C++ -*-===//
+//
+// The functions of Gemm.h for factors that are whole numbers from -127 to 127,
+// in f32, of which each sum is below 2^24: sums in i32 have the bits of any
+// other order. Packed, B has one byte per element.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_CODEGEN_CPU_PRODUCTS_INTEGERGEMM_H
+#define FOVEA_CODEGEN_CPU_PRODUCTS_INTEGERGEMM_H
+
+#include "codegen/cpu/products/Gemm.h"
+
+namespace fovea::codegen {
+
+/// Adds:
+///
+/// - `@fovea_pack_i8(%b: ptr, %rs, %cs, %k, %n, %out: ptr, %first, %last,
+///   %parts)` packs panels as `@fovea_pack_parts_f32` does (%parts may be 1):
+///   term k of column n is byte k % 2 of the pair
+///   ((n / columns) * divUp(K, 2) + k / 2) * columns + n % columns.
+///
+/// - `@fovea_gemm_i8` and `@fovea_gemm_rows_i8` with the arguments of
+///   `@fovea_gemm_f32` and `@fovea_gemm_rows_f32`; the terms of A are adjacent,
+///   and %accumulate is false.
+void emitIntegerGemm(mlir::ModuleOp module, const Target &target);
+
+constexpr char packIntegersName[] = "fovea_pack_i8";
+constexpr char gemmIntegersName[] = "fovea_gemm_i8";
+constexpr char gemmIntegerRowsName[] = "fovea_gemm_rows_i8";
+
+} // namespace fovea::codegen
+
+#endif // FOVEA_CODEGEN_CPU_PRODUCTS_INTEGERGEMM_H

@@ -1,0 +1,27 @@
+//===- QuantisedWeights.h - the parameters of models in int8 --------------===//
+//
+// Programs with `--precision int8` read whole numbers and scales in the place
+// of weights (runtime/data/Quantise.h). Here both are added to the weights.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FOVEA_DRIVER_MODEL_QUANTISEDWEIGHTS_H
+#define FOVEA_DRIVER_MODEL_QUANTISEDWEIGHTS_H
+
+#include "dialect/reference/Array.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "runtime/Program.h"
+#include "runtime/memory/Workspace.h"
+
+namespace fovea::cli {
+
+/// Adds what the systems or programs of a module read.
+runtime::Status addQuantised(mlir::ModuleOp module,
+                             reference::Arrays &parameters);
+/// Adds what compiled programs read.
+runtime::Status addQuantised(const std::vector<runtime::Program> &programs,
+                             runtime::ParameterValues &parameters);
+
+} // namespace fovea::cli
+
+#endif // FOVEA_DRIVER_MODEL_QUANTISEDWEIGHTS_H
