@@ -6,7 +6,7 @@ import random
 import re
 
 from literature.pictures import archived, png, scene, stored
-from literature.training import ADAM, ROOT, all_minutes, lines, rates, spread, table, trials, wrong
+from literature.training import ADAM, all_minutes, lines, rates, spread, table, trials, wrong
 
 # The specs read annotation vectors. Here three convolutions compute them, and each place has a vector of its own.
 FRONT = """dim K = 16
@@ -17,35 +17,27 @@ grid = relu(conv3(max_pool2d(relu(conv2(max_pool2d(relu(conv1(image)), 2))), 2))
 a[p < {places}] = spot[p] + grid[p // {across}, p mod {across}]
 """
 SIZES = {"D": 32, "E": 32, "H": 96, "A": 32, **ADAM, "train.batch": 32}
-HARD = "use seen_hard\n"
+HARD = "use caption_hard\n"
 EIGHT = HARD + "train { place ~ reinforce(baseline = moving_average(0.9), entropy = 0.002, expected = 0.5, " \
     "credit = later, samples = 8) }\n"
 # For each kind of attention: the row of the table, equations, and settings.
-SEEN = {"soft": ("`caption_soft`", "use seen\n", {}),
-        "free": ("the same without its penalty", "use seen\n", {"lambda": 0}),
+SEEN = {"soft": ("`caption_soft`", "use caption_soft\n", {}),
+        "free": ("the same without its penalty", "use caption_soft\n", {"lambda": 0}),
         "hard": ("`caption_hard`", HARD, {}),
         "eight": ("the same, eight draws, `credit = later`", EIGHT, {}),
         "through": ("hard, `straight_through`", HARD + "train { place ~ straight_through }\n", {}),
         "gumbel": ("hard, `gumbel(temperature = max(0.5, 0.999^train.step))`",
                    HARD + "train { place ~ gumbel(temperature = max(0.5, 0.999^train.step)) }\n", {}),
-        "none": ("none: the mean of all places", "use seen\nz[t] = gate[t] * middle\n", {"lambda": 0})}
+        "none": ("none: the mean of all places", "use caption_soft\nz[t] = gate[t] * middle\n", {"lambda": 0})}
 
 
-def published(folder, height, width):
-    """Writes the published specs with convolutions in place of their annotation vectors."""
-    (folder / "specs").mkdir(exist_ok=True)
+def captioned(folder, sets, size, kinds, updates, more, metric="bleu"):
+    """For each kind of attention, its row, its trainings and what they call the test pictures of this size."""
+    height, width = size
     front = FRONT.format(height=height, width=width, places=height // 4 * (width // 4), across=width // 4)
-    for name, own in (("caption_soft", "seen"), ("caption_hard", "seen_hard")):
-        text = (ROOT / f"models/{name}.fov").read_text(encoding="utf-8")
-        text = re.sub(r"data a\[P\].*\n", lambda _: front, text).replace(f"model {name}", f"model {own}")
-        (folder / f"specs/{own}.fov").write_text(text.replace("use caption_soft", "use seen"), encoding="utf-8")
-
-
-def captioned(folder, sets, kinds, updates, more, metric="bleu"):
-    """For each kind of attention, its row, its trainings and what they call the test pictures."""
     for name in kinds:
         label, spec, options = SEEN[name]
-        found = trials(folder, name, f"model {name}\n{spec}", sets["train"], sets["valid"], updates,
+        found = trials(folder, name, f"model {name}\n{spec}{front}", sets["train"], sets["valid"], updates,
                        {**SIZES, **more, **options}, metric=metric, more=["--best-by", metric])
         made = [one.decode({"image": sets["test"]["image"]}, "--beam", 3) for one in found]
         yield [label, all_minutes(found), *judged(made, sets["test"]["tgt"].read_text().splitlines(), folder)], found, made
@@ -72,8 +64,7 @@ def captions(folder, data, updates, only):
             names.append(f"{part}/{number:05}.png")
             said.append(text)
         sets[part] = {"image": lines(folder / f"{part}.list", names), "tgt": lines(folder / f"{part}.txt", said)}
-    published(folder, 24, 24)
-    table(HEADS, [row for row, *_ in captioned(folder, sets, only or SEEN, updates or 3000,
+    table(HEADS, [row for row, *_ in captioned(folder, sets, (24, 24), only or SEEN, updates or 3000,
                                                {"train.rate": "step(1000, 0.5, 0.004)"})])
 
 
@@ -116,10 +107,9 @@ def emoji(folder, data, updates, only):
     def combined(made):
         return spread([100 - wrong([one[at] for at in both], [right[at] for at in both]) for one in made])
 
-    published(folder, 32, 32)
     rows = [[*row, combined(made)] for row, _, made in captioned(
-        folder, sets, only or ("soft", "free", "hard", "eight", "none"), updates or 2500,
-        {"train.rate": "step(1000, 0.5, 0.004)"})]
+        folder, sets, (32, 32), only or ("soft", "free", "hard", "eight", "none"), updates or 2000,
+        {"train.rate": "step(700, 0.5, 0.004)"})]
     near = [[called["train"][at] for at in nearest(drawn["train"], drawn["test"])]]
     rows.append(["name of the most similar drawing", "", *judged(near, right, folder), combined(near)])
     table([*HEADS, "exact, new combinations, %"], rows)

@@ -7,7 +7,7 @@ import re
 import zipfile
 
 from literature.alignments import shown
-from literature.captions import HEADS, captioned, judged, nearest, published
+from literature.captions import HEADS, captioned, judged, nearest
 from literature.pictures import stored
 from literature.training import lines, spread, table
 
@@ -86,10 +86,9 @@ def nlvr(folder, data, updates, only):
                    "tgt": lines(folder / f"{part}.txt",
                                 [" ".join(f"{o['color']} {o['shape']}" for o in objects) for _, objects in own])}
             for part, own in parts.items()}
-    published(folder, 50, 50)
     right = sets["test"]["tgt"].read_text().splitlines()
     rows = []
-    for row, found, made in captioned(folder, sets, only or ("soft", "eight", "none"), updates or 2000,
+    for row, found, made in captioned(folder, sets, (50, 50), only or ("soft", "eight", "none"), updates or 2000,
                                       {"train.rate": "step(700, 0.5, 0.004)"}):
         looks = []
         for one, own in zip(found if "none" not in row[0] else (), made):
@@ -114,9 +113,8 @@ def people(folder, data, updates, only):
                 said.append(" ".join(re.findall(r"\w+", row["sentence"].lower())))
     sets = {part: {"image": stored(folder / f"{part}.npy", (25, 75, 3), images),
                    "tgt": lines(folder / f"{part}.txt", said)} for part, (images, said) in parts.items()}
-    published(folder, 25, 75)
     right = parts["test"][1]
-    rows = [row for row, *_ in captioned(folder, sets, only or ("soft", "eight", "none"), updates or 1000,
+    rows = [row for row, *_ in captioned(folder, sets, (25, 75), only or ("soft", "eight", "none"), updates or 1000,
                                          {"train.rate": "step(400, 0.5, 0.004)"})]
     rows.append(["sentence of the most similar scene", "", *judged(
         [[parts["train"][1][at] for at in nearest(parts["train"][0], parts["test"][0])]], right, folder)])

@@ -43,16 +43,35 @@ static std::string textOf(llvm::SMRange range) {
   return std::string(range.Start.getPointer(), range.End.getPointer());
 }
 
+static bool isIndex(const ast::Place &place,
+                    const std::set<std::string> &constants) {
+  return place.value->kind == ExprKind::Name &&
+         !constants.count(place.value->name.str());
+}
+
 /// `h[l,-1]` as `h[*,-1]`: what equations for the same place have in common.
 static std::string signature(const ast::Left &left,
                              const std::set<std::string> &constants) {
   std::string result = left.name.str() + "[";
-  for (const ast::Place &place : left.places) {
-    bool isIndex = place.value->kind == ExprKind::Name &&
-                   !constants.count(place.value->name.str());
-    result += isIndex ? "*," : textOf(place.value->range) + ",";
-  }
+  for (const ast::Place &place : left.places)
+    result +=
+        isIndex(place, constants) ? "*," : textOf(place.value->range) + ",";
   return result;
+}
+
+/// Names that an equation gives at every place, so that they need not be data.
+static std::map<StringRef, const Statement *>
+computedNames(const std::vector<const Statement *> &statements,
+              const std::set<std::string> &constants) {
+  std::map<StringRef, const Statement *> names;
+  for (const Statement *s : statements)
+    if (s->kind == StatementKind::Equation && !s->guide)
+      for (const ast::Left &left : s->lefts)
+        if (llvm::all_of(left.places, [&](const ast::Place &place) {
+              return isIndex(place, constants);
+            }))
+          names.try_emplace(left.name, s);
+  return names;
 }
 
 /// Names that are places on the left side: dims, extents, labels.
@@ -97,6 +116,8 @@ Elaborator::Statements Elaborator::flatten(const Program &program) {
   for (const Statement *s : own)
     if (StringRef name = declaredName(*s); !name.empty())
       declared.try_emplace({s->kind, name}, s);
+  std::map<StringRef, const Statement *> computed =
+      computedNames(own, constants);
   Statements result;
   // A declaration takes the position of the one that it replaces, because data
   // and parameters have an order.
@@ -110,12 +131,16 @@ Elaborator::Statements Elaborator::flatten(const Program &program) {
         isEquation(*s) && llvm::all_of(s->lefts, [&](const ast::Left &left) {
           return given.count(signature(left, constants));
         });
-    if (!isReplaced && !isRedeclared) {
+    auto equation = computed.find(declaredName(*s));
+    bool isComputed = s->kind == StatementKind::Data && !isRedeclared &&
+                      equation != computed.end();
+    if (!isReplaced && !isRedeclared && !isComputed) {
       result.push_back(s);
       continue;
     }
-    StringRef name = isRedeclared ? declaredName(*s) : s->lefts[0].name;
+    StringRef name = isReplaced ? s->lefts[0].name : declaredName(*s);
     SMLoc by = isRedeclared ? redeclared->second->loc
+               : isComputed ? equation->second->loc
                             : given[signature(s->lefts[0], constants)];
     std::string sentence = "'" + name.str() + "' of " + files[s] + " (line " +
                            std::to_string(diagnostics.lineOf(s->loc)) +
