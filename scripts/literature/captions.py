@@ -16,19 +16,19 @@ param spot : matrix({places}, D)
 grid = relu(conv3(max_pool2d(relu(conv2(max_pool2d(relu(conv1(image)), 2))), 2)))
 a[p < {places}] = spot[p] + grid[p // {across}, p mod {across}]
 """
-SIZES = {"D": 32, "E": 32, "H": 96, "A": 32, **ADAM, "train.batch": 32}
+SIZES = {"D": 32, "E": 32, "H": 96, "A": 32, "lambda": 0, **ADAM, "train.batch": 32}
 HARD = "use caption_hard\n"
 EIGHT = HARD + "train { place ~ reinforce(baseline = moving_average(0.9), entropy = 0.002, expected = 0.5, " \
     "credit = later, samples = 8) }\n"
 # For each kind of attention: the row of the table, equations, and settings.
-SEEN = {"soft": ("`caption_soft`", "use caption_soft\n", {}),
-        "free": ("the same without its penalty", "use caption_soft\n", {"lambda": 0}),
-        "hard": ("`caption_hard`", HARD, {}),
+SEEN = {"soft": ("`caption_soft`, `lambda = 0`", "use caption_soft\n", {}),
+        "even": ("the same with its penalty, `lambda = 1`", "use caption_soft\n", {"lambda": 1}),
+        "hard": ("`caption_hard`, `lambda = 0`", HARD, {}),
         "eight": ("the same, eight draws, `credit = later`", EIGHT, {}),
         "through": ("hard, `straight_through`", HARD + "train { place ~ straight_through }\n", {}),
         "gumbel": ("hard, `gumbel(temperature = max(0.5, 0.999^train.step))`",
                    HARD + "train { place ~ gumbel(temperature = max(0.5, 0.999^train.step)) }\n", {}),
-        "none": ("none: the mean of all places", "use caption_soft\nz[t] = gate[t] * middle\n", {"lambda": 0})}
+        "none": ("none: the mean of all places", "use caption_soft\nz[t] = gate[t] * middle\n", {})}
 
 
 def captioned(folder, sets, size, kinds, updates, more, metric="bleu"):
@@ -108,7 +108,7 @@ def emoji(folder, data, updates, only):
         return spread([100 - wrong([one[at] for at in both], [right[at] for at in both]) for one in made])
 
     rows = [[*row, combined(made)] for row, _, made in captioned(
-        folder, sets, (32, 32), only or ("soft", "free", "hard", "eight", "none"), updates or 2000,
+        folder, sets, (32, 32), only or ("soft", "even", "hard", "eight", "none"), updates or 2000,
         {"train.rate": "step(700, 0.5, 0.004)"})]
     near = [[called["train"][at] for at in nearest(drawn["train"], drawn["test"])]]
     rows.append(["name of the most similar drawing", "", *judged(near, right, folder), combined(near)])

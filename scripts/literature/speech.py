@@ -7,7 +7,7 @@ import re
 import tarfile
 import wave
 
-from literature.training import ADAM, ROOT, all_minutes, lines, rates, spread, table, trials
+from literature.training import ADAM, all_minutes, lines, rates, spread, table, trials
 
 # Takes of all speakers: those that are kept back, those to choose by, and those of the training.
 TAKES = {"train": range(8, 17), "valid": (7,), "test": (5, 6), "longer": (5, 6), "ten": (5, 6)}
@@ -16,8 +16,8 @@ SIZES = {"L": 1, "H": 64, "E": 16, "A": 32, "K": 4, "R": 41, "M": 32}
 WINDOW = {"back": 10, "ahead": 30}
 FIRST = "align[-1, i < S] = if i == 0 then 1 else 0\n"
 CONTENT = "energy[t,i] = dot(w, tanh(query(s[t-1]) + key(top[i])))\nnear[t < T, i < S, k < K] = 0\n"
+SOUND = "data x[S] : real(I) from sound(rate = 8000)\n"
 OPEN = ("--set", "back=inf", "--set", "ahead=inf")
-SHARP = ("--set", "sharp=2")
 
 
 def spoken(folder, data):
@@ -49,33 +49,24 @@ def spoken(folder, data):
     return sets
 
 
-def heard(folder):
-    """Writes the published specs with sound as their data."""
-    (folder / "specs").mkdir(exist_ok=True)
-    for name, own in (("speech", "heard"), ("pyramid", "climbed")):
-        text = (ROOT / f"models/{name}.fov").read_text(encoding="utf-8")
-        text = re.sub(r"(data x\[S\] : real\(I\))", r"\1 from sound(rate = 8000)", text)
-        (folder / f"specs/{own}.fov").write_text(text.replace(f"model {name}", f"model {own}"), encoding="utf-8")
-
-
 def speech(folder, data, updates, only):
     sets = spoken(folder, data)
-    heard(folder)
     near = {**SIZES, **WINDOW}
-    # Trainings: equations, settings, and for each way of decoding its options.
+    # Trainings: the row of the table, equations, settings, and for each way of decoding its options.
+    plain, sharp = ("as trained", ()), ("`sharp = 2`", ("--set", "sharp=2"))
     kinds = {
-        "location": ("use heard\n" + FIRST, near, {"plain": (), "sharp": SHARP, "open": OPEN}),
-        "smoothed": ("use heard\n" + FIRST, {**near, "smoothing": 1}, {"plain": (), "sharp": SHARP}),
-        "content": ("use heard\n" + FIRST + CONTENT, near, {"plain": (), "sharp": SHARP}),
-        "anywhere": ("use heard\n" + FIRST, SIZES, {"plain": (), "sharp": SHARP}),
-        "pyramid": ("use climbed\n", {"L": 2, "H": 64, "E": 16, "A": 64}, {"plain": ()})}
+        "location": ("`speech`, with a window", "use speech\n" + FIRST, near, (plain, sharp, ("without the window", OPEN))),
+        "smoothed": ("the same with `smoothing = 1`", "use speech\n" + FIRST, {**near, "smoothing": 1}, (plain, sharp)),
+        "content": ("the same without its previous alignment", "use speech\n" + FIRST + CONTENT, near, (plain, sharp)),
+        "anywhere": ("`speech`, without a window", "use speech\n" + FIRST, SIZES, (plain, sharp)),
+        "pyramid": ("`pyramid`", "use pyramid\n", {"L": 2, "H": 64, "E": 16, "A": 64}, (plain,))}
     rows = []
-    for name, (spec, options, ways) in kinds.items():
+    for name, (label, spec, options, ways) in kinds.items():
         if only and name not in only:
             continue
-        found = trials(folder, name, f"model {name}\n{spec}", sets["train"], sets["valid"], updates or 3600,
+        found = trials(folder, name, f"model {name}\n{spec}{SOUND}", sets["train"], sets["valid"], updates or 3600,
                        {**ADAM, "train.batch": 8, "train.rate": "step(1500, 0.5, 0.003)", **options})
-        for way, more in ways.items():
+        for way, more in ways:
             cells = []
             for part in ("test", "longer", "ten"):
                 right = sets[part]["tgt"].read_text().splitlines()
@@ -83,5 +74,5 @@ def speech(folder, data, updates, only):
                 made = [one.decode({"x": sets[part]["x"]}, "--beam", 3, *(given if name != "pyramid" else given[-2:]))
                         for one in found]
                 cells.append(spread([rates(one, right, folder, "per") for one in made]))
-            rows.append([f"`{name}`", way, all_minutes(found) if way == "plain" else "", *cells])
+            rows.append([label, way, all_minutes(found) if not more else "", *cells])
     table(["trained", "decoded", "CPU time, three seeds", "PER, 1 to 3 digits, %", "5 to 7 digits", "10 digits"], rows)
