@@ -134,13 +134,6 @@ ComputeOp fovea::attn::makeTurned(Value array, ArrayRef<unsigned> axes) {
   return copy;
 }
 
-arith::MulFOp fovea::attn::productIn(ComputeOp op) {
-  auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
-  return product && product->getBlock() == &op.getBody().front()
-             ? product
-             : arith::MulFOp();
-}
-
 Value fovea::attn::copiedBy(ComputeOp op) {
   auto read = op.getYielded().getDefiningOp<ReadOp>();
   bool isCopy = op.getReducer() == Reducer::none && !op.hasCondition() &&

@@ -44,9 +44,6 @@ void readRows(ReadOp read, ComputeOp op, ComputeOp rows,
 /// Creates array[.., axes[0], axes[1], ..] as an equation after `array`.
 ComputeOp makeTurned(mlir::Value array, llvm::ArrayRef<unsigned> axes);
 
-/// The product that the body of a sum yields; null for none.
-mlir::arith::MulFOp productIn(ComputeOp op);
-
 /// Returns the array that an equation copies element by element; null if it
 /// computes something.
 mlir::Value copiedBy(ComputeOp op);

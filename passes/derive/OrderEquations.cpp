@@ -12,7 +12,6 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Equations.h"
-#include "passes/analysis/Examples.h"
 #include "passes/analysis/GatheredProduct.h"
 #include "passes/analysis/Orders.h"
 

@@ -13,7 +13,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Equations.h"
-#include "passes/analysis/Examples.h"
+#include "passes/analysis/Orders.h"
 #include "passes/analysis/Product.h"
 #include "passes/analysis/VectorIndex.h"
 #include "passes/derive/EquationBuilder.h"
