@@ -8,6 +8,7 @@
 #include "mlir/IR/Verifier.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
+#include "passes/analysis/Orders.h"
 #include "passes/batch/Batch.h"
 #include "passes/fuse/ExposeProducts.h"
 #include "passes/kernels/DivideWork.h"
@@ -57,8 +58,9 @@ static SmallVector<std::pair<Attribute, Attribute>> termsOf(ComputeOp op) {
 }
 
 /// Whether two equations of one label add up the same terms. A step has lost
-/// indices of the result, so only those of the sum are compared. Without its
-/// dropout a product may be a number, which is not fused.
+/// indices of the result, so only those of the sum are compared. Where decoding
+/// has another equation (`decode { set .. }`) or no dropout, a product may have
+/// become another number.
 static bool addSameTerms(ComputeOp a, ComputeOp b) {
   auto hasDropout = [](ComputeOp op) {
     return op.walk([](RandomOp) { return WalkResult::interrupt(); })
@@ -66,7 +68,8 @@ static bool addSameTerms(ComputeOp a, ComputeOp b) {
   };
   auto ofA = termsOf(a), ofB = termsOf(b);
   return a.getReducer() == b.getReducer() && !hasDropout(a) && !hasDropout(b) &&
-         a.getOrderAttr() && b.getOrderAttr() &&
+         !productIn(a) == !productIn(b) && a.getOrderAttr() &&
+         b.getOrderAttr() &&
          std::is_permutation(ofA.begin(), ofA.end(), ofB.begin(), ofB.end());
 }
 

@@ -8,6 +8,7 @@
 
 #include "passes/Passes.h"
 #include "passes/analysis/GatheredProduct.h"
+#include "passes/analysis/Orders.h"
 #include "passes/analysis/Product.h"
 #include "passes/batch/Batch.h"
 #include "passes/batch/SplitDecoder.h"
@@ -504,11 +505,13 @@ static bool mayBeOfExamples(ComputeOp op) {
          });
 }
 
-/// Returns whether the order of `op`, if it has one, is that of a matrix
-/// product.
+/// Returns whether the order of `op` is that of a matrix product. A derivative
+/// gets its order later.
 static bool mayBeProduct(ComputeOp op) {
   OrderAttr order = op.getOrderAttr();
-  return !order || (order.isChain() && order.getFused());
+  if (!order)
+    order = orderOf(op, Examples(op->getParentOfType<ProgramOp>()));
+  return order.isChain() && order.getFused();
 }
 
 namespace {

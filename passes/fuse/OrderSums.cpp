@@ -1,9 +1,8 @@
-//===- OrderSums.cpp - in which order equations add up --------------------===//
+//===- OrderSums.cpp - in which order derivatives add up ------------------===//
 //
-// A floating-point sum depends on its order, and Fovea promises the same
-// bits on every machine. So the order is part of the equation, and is in
-// the IR before any machine decision: which sums have partial results, and
-// which are split, so that their terms can be computed with other
+// Equations of the spec have had an order since they were written. Here
+// derivatives get theirs, from the same function and before any machine
+// decision. Some sums are split, so that their terms can be computed with other
 // equations.
 //
 //===----------------------------------------------------------------------===//
@@ -99,11 +98,7 @@ struct OrderSums : fovea::attn::impl::OrderSumsBase<OrderSums> {
       // Equations of the spec have had an order since they were written.
       if (op.getReducer() == Reducer::none || op.getOrderAttr())
         continue;
-      int64_t lanes = productOf(op) ? OrderAttr::chain : bestPartialIndex(op);
-      if (getenv("ORD")) { OrderAttr n = orderOf(op, Examples(op->getParentOfType<ProgramOp>())); bool fu=op.getReducer() == Reducer::sum && isFused(op);
-        if (n.getLanes()!=lanes || n.getFused()!=fu) { llvm::errs() << "ORD " << (productOf(op)?"product ":"") << op->getParentOfType<ProgramOp>().getSymName() << " was " << lanes << fu << " now " << n.getLanes() << n.getFused() << "\n"; op->dump(); } }
-      bool fused = op.getReducer() == Reducer::sum && isFused(op);
-      op.setOrderAttr(OrderAttr::get(op.getContext(), lanes, fused));
+      op.setOrderAttr(orderOf(op, Examples(op->getParentOfType<ProgramOp>())));
     }
   }
 };

@@ -256,7 +256,7 @@ bool Flac::readFrame() {
 }
 
 Status fovea::runtime::readFlac(const std::string &bytes,
-                                const std::string &path, int64_t rate,
+                                const std::string &path, int64_t &rate,
                                 std::vector<double> &samples) {
   auto fail = [&](const std::string &why) {
     return Status::error(
@@ -265,10 +265,7 @@ Status fovea::runtime::readFlac(const std::string &bytes,
   Flac flac(bytes);
   if (!flac.readHeader())
     return fail("its header is damaged");
-  if (int64_t(flac.rate) != rate)
-    return Status::error(fmt::format(
-        "the sound '{}' has {} samples per second but 'from sound' expects {}",
-        path, flac.rate, rate));
+  rate = int64_t(flac.rate);
   if (flac.depth != 8 && flac.depth != 16 && flac.depth != 24)
     return fail(
         fmt::format("its samples have {} bits, not 8, 16 or 24", flac.depth));
@@ -278,8 +275,6 @@ Status fovea::runtime::readFlac(const std::string &bytes,
   if (flac.sums.size() < flac.total)
     return fail(fmt::format("it claims {} samples but ends after {}",
                             flac.total, flac.sums.size()));
-  if (flac.sums.empty())
-    return fail("it has 0 samples");
   double scale = double(int64_t(1) << (flac.depth - 1));
   for (int64_t sum : flac.sums)
     samples.push_back(double(sum) / scale / double(flac.channels));

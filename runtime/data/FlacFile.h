@@ -16,10 +16,10 @@
 
 namespace fovea::runtime {
 
-/// Reads the samples in `bytes`, the content of `path`; averages several
-/// channels. Another sample rate is an error.
-Status readFlac(const std::string &bytes, const std::string &path, int64_t rate,
-                std::vector<double> &samples);
+/// Reads the samples in `bytes`, the content of `path`, and their rate;
+/// averages several channels.
+Status readFlac(const std::string &bytes, const std::string &path,
+                int64_t &rate, std::vector<double> &samples);
 
 } // namespace fovea::runtime
 

@@ -46,7 +46,7 @@ struct Format {
 } // namespace
 
 Status fovea::runtime::readWave(const std::string &bytes,
-                                const std::string &path, int64_t rate,
+                                const std::string &path, int64_t &rate,
                                 std::vector<double> &samples) {
   auto fail = [&](const std::string &why) {
     return Status::error(
@@ -82,13 +82,8 @@ Status fovea::runtime::readWave(const std::string &bytes,
   if (!format.isKnown())
     return fail(
         "its samples are neither 8, 16, 24 or 32-bit PCM nor floating point");
-  if (int64_t(format.rate) != rate)
-    return Status::error(fmt::format(
-        "the sound '{}' has {} samples per second but 'from sound' expects {}",
-        path, format.rate, rate));
+  rate = int64_t(format.rate);
   size_t count = data.size() / format.block;
-  if (count == 0)
-    return fail("it has 0 samples");
   samples.assign(count, 0);
   for (size_t i = 0; i < count; ++i) {
     for (size_t channel = 0; channel < format.channels; ++channel)

@@ -30,8 +30,8 @@ struct DataDescription {
   bool isChosen = false;
   /// Whether lines of text contain it.
   bool isText = true;
-  /// Whether lines name WAV, FLAC or PNG files, and how the data are computed from
-  /// them. Only the compiler reads JPEG.
+  /// Whether lines name WAV, FLAC or PNG files, and how the data are computed
+  /// from them. Only the compiler reads JPEG.
   bool isSound = false, isPicture = false;
   SoundOptions sound;
   PixelOptions pixels;

@@ -15,11 +15,18 @@ using namespace fovea::runtime;
 static Status readSound(const std::string &bytes, const std::string &path,
                         const DataDescription &data, DataValues &values,
                         Lengths &lengths) {
+  int64_t rate = 0;
   std::vector<double> samples;
   auto read = bytes.starts_with("fLaC") ? readFlac : readWave;
-  if (Status status = read(bytes, path, data.sound.rate, samples);
-      status.failed())
+  if (Status status = read(bytes, path, rate, samples); status.failed())
     return status;
+  if (rate != data.sound.rate)
+    return Status::error(fmt::format(
+        "the sound '{}' has {} samples per second but 'from sound' expects {}",
+        path, rate, data.sound.rate));
+  if (samples.empty())
+    return Status::error(
+        fmt::format("cannot read the sound '{}': it has 0 samples", path));
   values.values = framesOf(samples, data.sound);
   int64_t width = data.sound.width();
   int64_t count = static_cast<int64_t>(values.values.size()) / width;

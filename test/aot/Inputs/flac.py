@@ -117,7 +117,7 @@ def sound(depth, seed):
 
 
 def examples():
-    """The names of the files, and three that cannot be read."""
+    """The names of the files, and writes four that cannot be read."""
     rice = {"partitions": 1, "parameter": 5}
     names, left, right = [], sound(16, 1), sound(16, 2)
     for order in range(5):
@@ -132,6 +132,7 @@ def examples():
     names.append(file("small.flac", [sound(8, 3)[:1] * 200 + sound(8, 4)[:400]], 8,
                       [{"kind": "constant"}, {"kind": "verbatim"}, {"kind": 9, **rice}]))
     file("lost.flac", [left[:200]], 16, [{"kind": 9, **rice}], total=600)
+    file("deep.flac", [left], 20, [{"kind": "verbatim"}])
     for name, place in (("bad.flac", 150), ("head.flac", 7)):
         with open("fixed1.flac", "rb") as good, open(name, "wb") as out:
             data = bytearray(good.read())
