@@ -23,6 +23,12 @@ void fovea::attn::setPrecision(Operation *op, Type type) {
   op->setAttr(precisionName, TypeAttr::get(type));
 }
 
+void fovea::attn::keepPrecision(ComputeOp from, ComputeOp to) {
+  Type factor = precisionOf(from);
+  if (factor && factor.isInteger(8) && to.getOrderAttr())
+    setPrecision(to, factor);
+}
+
 /// The terms of a sum; 0 if they are as many as a length says.
 static int64_t termsOf(ComputeOp sum) {
   auto extent = dyn_cast<IntegerAttr>(sum.getExtents()[sum.getNumParallel()]);

@@ -27,6 +27,9 @@ mlir::Type precisionOf(mlir::Operation *op);
 mlir::Type allowedPrecision(ProgramOp program);
 void setPrecision(mlir::Operation *op, mlir::Type type);
 void removePrecision(mlir::Operation *op);
+/// Says the same of the factors of `to` as of `from`, whose sum it computes in
+/// the same order, if it has one.
+void keepPrecision(ComputeOp from, ComputeOp to);
 
 /// Part of attribute verification: checks that `op` can have this precision.
 /// Ignores all other attributes.

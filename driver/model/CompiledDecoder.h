@@ -27,8 +27,8 @@ public:
                                 std::unique_ptr<CompiledDecoder> &result);
 
   /// Copies the parameters of a model, or of each member of an ensemble, in the
-  /// element type of the code, and resets the search. Fails if weights cannot be
-  /// quantised.
+  /// element type of the code, and resets the search. Fails if weights cannot
+  /// be quantised.
   runtime::Status
   setParameters(const std::vector<runtime::ParameterValues> &parameters,
                 bool isDouble);

@@ -141,7 +141,7 @@ bool Package::completeEntries() {
   if (entries.empty()) {
     if (isObjective && (!isProgram() || !generates))
       entries.push_back("loss");
-    if (isObjective && !isProgram())
+    if (isObjective && !isProgram() && arguments.precision != "int8")
       llvm::append_values(entries, "grad", "train_step");
     if (generates && !isProgram())
       llvm::append_values(entries, "encode", "step");

@@ -1,6 +1,7 @@
 //===- Equations.cpp - equations as passes find and make them -------------===//
 
 #include "passes/analysis/Equations.h"
+#include "dialect/Precision.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/analysis/Access.h"
 
@@ -47,6 +48,7 @@ ComputeOp fovea::attn::makeOver(OpBuilder &builder, ComputeOp like,
       lower, numParallel, reducer, like.getElementType(), hasCondition);
   if (reducer != Reducer::none && reducer == like.getReducer())
     op.setOrderAttr(orderOver(like, indices, numParallel));
+  keepPrecision(like, op);
   return op;
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/schedule/Emit.h"
+#include "dialect/Precision.h"
 #include "passes/analysis/Equations.h"
 
 using namespace mlir;
@@ -221,6 +222,7 @@ Value Emitter::emitCompute(ComputeOp op) {
       extents, lower, op.getNumParallel() - run.size(), op.getReducer(),
       op.getElementType(), op.hasCondition() || below);
   result.setOrderAttr(orderOver(op, kept, result.getNumParallel()));
+  keepPrecision(op, result);
   current = result;
 
   if (result.hasCondition()) {

@@ -22,7 +22,7 @@ struct Wanted {
 
 static std::optional<Wanted> readEntries(const Arguments &arguments) {
   if (arguments.entries.empty())
-    return Wanted{true, true, true};
+    return Wanted{true, arguments.precision != "int8", true};
   Wanted wanted;
   for (const std::string &entry : arguments.entries) {
     if (entry == "loss") {
