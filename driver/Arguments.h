@@ -70,9 +70,10 @@ struct Arguments {
   std::optional<int64_t> patience;
   bool shardsOptimiser = false; // among the processes
   std::optional<int64_t> maxDataMb;
-  std::optional<int> port;    // of the page that follows it; also of serve
-  std::optional<int> trainer; // the process that has started serve
-  std::string eventFolder;    // of TensorBoard
+  std::optional<int> port;         // of the page that follows it; also of serve
+  std::optional<int> trainer;      // the process that has started serve
+  std::string eventFolder;         // of TensorBoard
+  std::vector<std::string> sweeps; // KEY=VALUES: a training per combination
 
   // decode
   runtime::SearchFlags search;
@@ -95,7 +96,16 @@ struct Arguments {
   std::vector<std::string> plots, names;
   std::string plotOver = "step";
   std::string title;
+  std::vector<std::string> plotLabels; // of the logs; empty: their paths
   int64_t maxPictureMb = 25;
+
+  // data
+  std::vector<std::string> texts; // FILE, or FILE:COLUMN
+  std::string split;              // train=98,valid=1,test=1
+  std::optional<int64_t> key;     // the column that decides the part
+  bool shuffles = false, dropsEmpty = false, dropsRepeated = false;
+  std::optional<int64_t> minWords, maxWords, maxChars, pieces;
+  std::optional<double> maxRatio;
 
   // compile
   std::string emit = "mlir";
@@ -110,6 +120,7 @@ struct Arguments {
   double seconds = 2;
   int64_t runs = 9; // at least
   bool perf = false;
+  std::string trace; // a file; also of train
 
   // check
   bool syntaxOnly = false;
@@ -146,6 +157,7 @@ std::string phaseNames();
 int runBench(const Arguments &arguments);
 int runCheck(const Arguments &arguments);
 int runCompile(const Arguments &arguments);
+int runData(const Arguments &arguments);
 int runDecode(const Arguments &arguments);
 int runDoctor(const Arguments &arguments);
 int runEval(const Arguments &arguments);

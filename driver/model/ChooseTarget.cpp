@@ -70,7 +70,8 @@ int fovea::cli::checkPrecision(const Arguments &arguments) {
   if (arguments.precision != "bf16")
     return done;
   if (arguments.dtype == "f64")
-    return wrongUsage("--precision bf16 excludes --dtype f64");
+    return wrongUsage("--precision bf16 excludes --dtype f64",
+                      Code::argumentConflict);
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   mlir::Builder builder(&context);
   llvm::Expected<attn::TargetAttr> target = describe(arguments, context);

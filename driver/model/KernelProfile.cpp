@@ -107,38 +107,6 @@ double fovea::cli::measurePeak(MLIRContext &context, bool isDouble) {
 // The table
 //===----------------------------------------------------------------------===//
 
-/// `energy[i] sum[k]`; a loop is called by its extent.
-static std::string nameOf(Operation *op) {
-  if (isa<YieldOp>(op))
-    op = op->getParentOp();
-  if (auto scan = dyn_cast<ScanOp>(op)) {
-    auto name = dyn_cast<StringAttr>(scan.getExtent());
-    return fmt::format("(loop over {})",
-                       name ? name.str() : std::string("a family"));
-  }
-  auto label = op->getAttrOfType<StringAttr>("label");
-  if (!label || label.empty())
-    label = op->getAttrOfType<StringAttr>("attn.part");
-  std::string name = label && !label.empty()
-                         ? label.str()
-                         : op->getName().stripDialect().str();
-  auto compute = dyn_cast<ComputeOp>(op);
-  if (!compute)
-    return name;
-  auto listed = [](ArrayRef<Attribute> indices) {
-    std::string list;
-    for (Attribute index : indices)
-      list += (list.empty() ? "" : ",") + cast<StringAttr>(index).str();
-    return list.empty() ? list : "[" + list + "]";
-  };
-  ArrayRef<Attribute> indices = compute.getIndices().getValue();
-  name += listed(indices.take_front(compute.getNumParallel()));
-  if (compute.getReducer() != Reducer::none)
-    name += fmt::format(" {}{}", stringifyReducer(compute.getReducer()).str(),
-                        listed(indices.drop_front(compute.getNumParallel())));
-  return name;
-}
-
 static void printKept(ProgramOp op, const WorkCounter &counter) {
   double total = 0;
   std::map<std::string, double> byName;
@@ -146,7 +114,8 @@ static void printKept(ProgramOp op, const WorkCounter &counter) {
     for (unsigned i = 0; i < scan.getNumStacked(); ++i) {
       double bytes = counter.bytes(scan.getStacked(i));
       Operation *source = insideKernel(scan.getStackedValue(i)).getDefiningOp();
-      byName[source ? withoutMembers(nameOf(source)) : "a carry"] += bytes;
+      byName[source ? withoutMembers(equationName(source)) : "a carry"] +=
+          bytes;
       total += bytes;
     }
   std::vector<std::pair<double, std::string>> rows;
@@ -216,9 +185,9 @@ void KernelProfile::print(
   }
   std::map<std::string, Row> byName;
   for (auto [op, time] : spent) {
-    std::string name = nameOf(op);
+    std::string name = equationName(op);
     if (!others[op].empty())
-      name += " .. " + nameOf(others[op].back()) + ", together";
+      name += " .. " + equationName(others[op].back()) + ", together";
     Row &row = byName[withoutMembers(name) + "  " + placeOf(op)];
     row.seconds += time;
     row.launches += launched[op];

@@ -177,6 +177,37 @@ std::string fovea::cli::placeOf(Operation *op) {
   return place;
 }
 
+std::string fovea::cli::equationName(Operation *op) {
+  if (isa<YieldOp>(op))
+    op = op->getParentOp();
+  if (auto scan = dyn_cast<ScanOp>(op)) {
+    auto name = dyn_cast<StringAttr>(scan.getExtent());
+    return fmt::format("(loop over {})",
+                       name ? name.str() : std::string("a family"));
+  }
+  auto label = op->getAttrOfType<StringAttr>("label");
+  if (!label || label.empty())
+    label = op->getAttrOfType<StringAttr>("attn.part");
+  std::string name = label && !label.empty()
+                         ? label.str()
+                         : op->getName().stripDialect().str();
+  auto compute = dyn_cast<ComputeOp>(op);
+  if (!compute)
+    return name;
+  auto listed = [](ArrayRef<Attribute> indices) {
+    std::string list;
+    for (Attribute index : indices)
+      list += (list.empty() ? "" : ",") + cast<StringAttr>(index).str();
+    return list.empty() ? list : "[" + list + "]";
+  };
+  ArrayRef<Attribute> indices = compute.getIndices().getValue();
+  name += listed(indices.take_front(compute.getNumParallel()));
+  if (compute.getReducer() != Reducer::none)
+    name += fmt::format(" {}{}", stringifyReducer(compute.getReducer()).str(),
+                        listed(indices.drop_front(compute.getNumParallel())));
+  return name;
+}
+
 std::string fovea::cli::withoutMembers(StringRef name) {
   SmallVector<StringRef> parts;
   name.split(parts, '.');

@@ -66,6 +66,9 @@ private:
   std::vector<int64_t> lengths;
 };
 
+/// `energy[i] sum[k]`; a loop is called by its extent.
+std::string equationName(mlir::Operation *op);
+
 /// `rnnsearch.fov:31`, or nothing.
 std::string placeOf(mlir::Operation *op);
 

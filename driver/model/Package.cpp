@@ -620,7 +620,8 @@ int Package::link() {
 int Package::run() {
   if (arguments.output.empty() || arguments.output == "-")
     return wrongUsage("'--emit " + arguments.emit + "' needs '-o " +
-                      (isPage() ? "DIR" : "FILE") + "'");
+                          (isPage() ? "DIR" : "FILE") + "'",
+                      Code::missingArgument);
   if (!readEntries())
     return badUsage;
   llvm::Expected<codegen::Target> parsed = codegen::hostOf(arguments.cpu);

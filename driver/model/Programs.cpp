@@ -186,7 +186,9 @@ Status Programs::take(const std::string &entry, codegen::Code &code) {
     status = compileDecoder(module, options, code);
   } else if (entry == "choices") {
     mlir::OwningOpRef<mlir::ModuleOp> counting = choicesOnly(module);
-    status = compileProgram(*counting, "loss", options, code);
+    CompiledOptions unwatched = options; // notes would outlive the copy
+    unwatched.notes = nullptr;
+    status = compileProgram(*counting, "loss", unwatched, code);
   } else {
     status = compileProgram(module, entry, options, code);
   }

@@ -377,8 +377,8 @@ bool fovea::cli::readPhase(const std::string &name, attn::Phase &phase) {
   return false;
 }
 
-int fovea::cli::wrongUsage(const std::string &text) {
-  llvm::errs() << "error: " << text << "\n";
+int fovea::cli::wrongUsage(const std::string &text, Code code) {
+  llvm::errs() << "error: " << text << " [" << idOf(code) << "]\n";
   return badUsage;
 }
 

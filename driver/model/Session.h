@@ -84,7 +84,7 @@ public:
   void fail(const runtime::Status &status);
   /// The same for command line errors.
   void misuse(const std::string &text) {
-    error(text);
+    errors.error(Code::argumentValue, {}, text);
     failureCode = badUsage;
   }
   /// Prints the remaining messages and returns the exit code.
@@ -126,8 +126,9 @@ private:
 /// Reads `--stop-after`. Returns false for an unknown phase (reported).
 bool readPhase(const std::string &name, attn::Phase &phase);
 
-/// Prints `error: text` and returns the exit code for wrong usage.
-int wrongUsage(const std::string &text);
+/// Prints `error: text` with its code, and returns the exit code for wrong
+/// usage.
+int wrongUsage(const std::string &text, Code code = Code::argumentValue);
 
 /// Removes one of the two systems of the front end.
 void dropSystem(Model &model, llvm::StringRef name);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -161,6 +162,7 @@ bool Trainer::runGenerated(const std::vector<int64_t> &batch,
 /// runs its share.
 bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
                      size_t begin, size_t end) {
+  Trace::Span span(training.trace.get(), "update", position.update + 1);
   double examples = 0, choices = 0;
   for (size_t number = begin; number < end; ++number)
     for (int64_t index : batches[number]) {
@@ -234,8 +236,12 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
     for (size_t i = 0; i < left.size(); ++i)
       left[i] += record[numSums + i];
   }
-  learner.sumGradients();
-  double norm = learner.learn(position.update + 1);
+  double norm = 0;
+  {
+    Trace::Span span(training.trace.get(), "optimiser");
+    learner.sumGradients();
+    norm = learner.learn(position.update + 1);
+  }
   if (!std::isfinite(norm)) {
     if (!checkWeights())
       return false;
@@ -320,6 +326,13 @@ std::vector<Part> Trainer::describe(const Sums &sums, int rank) const {
   return parts;
 }
 
+/// The most memory that this process had so far.
+static double mostResidentMb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return double(usage.ru_maxrss) * 1024 / 1e6;
+}
+
 bool Trainer::report() {
   if (position.reported == position.update)
     return true;
@@ -336,6 +349,8 @@ bool Trainer::report() {
     line["reward"] = sums.reward / sums.samples;
   line["gradient_norm"] = position.norm;
   line["tokens_per_second"] = std::round(speed);
+  double memory = mostResidentMb();
+  line["memory_mb"] = std::round(memory);
   line["seconds"] = seconds();
   if (!isWritten(team.isFirst() ? folder.addToLog(line.dump())
                                 : Status::success()))
@@ -345,6 +360,7 @@ bool Trainer::report() {
   for (Part &part : describe(sums, 1))
     parts.push_back(std::move(part));
   parts.push_back({fmt::format("{:.0f} tokens/s", speed), 4, Part::Quiet});
+  parts.push_back({fmt::format("{:.0f} MB", memory), 5, Part::Quiet});
   progress.line(parts);
   position.sums = {};
   position.reported = position.update;
@@ -374,6 +390,7 @@ double Trainer::scoreOf(const Sums &sums,
 bool Trainer::validate() {
   if (training.valid.examples.empty() || position.validated == position.update)
     return true;
+  Trace::Span span(training.trace.get(), "validation");
   Clock::time_point start = Clock::now();
   runtime::OwnedMemory weights = learner.weights();
   runtime::Binding binding;
@@ -463,6 +480,7 @@ bool Trainer::validate() {
 /// The model is written first: a state never refers to a missing best model,
 /// and a run resumed from an earlier state writes the same model again.
 bool Trainer::save(bool withModel) {
+  Trace::Span span(training.trace.get(), "checkpoint");
   if (!checkWeights() || !haveSameWeights())
     return false;
   Status status = Status::success();

@@ -15,6 +15,7 @@
 #ifndef FOVEA_DRIVER_TRAIN_TRAINER_H
 #define FOVEA_DRIVER_TRAIN_TRAINER_H
 
+#include "driver/model/Trace.h"
 #include "driver/train/Checkpoint.h"
 #include "driver/train/Progress.h"
 #include "driver/train/Rollouts.h"
@@ -50,6 +51,7 @@ struct Training {
   std::string bestBy = "loss"; // or perplexity, or one of the metrics
   std::map<std::string, std::string> metadata; // of all weights
   FoveaPool *pool = nullptr;
+  std::unique_ptr<Trace> trace; // null: nothing is recorded
 
   /// What the gradient program of a first update takes, with all sums weighted
   /// by 1. `weights` must live as long as the result.

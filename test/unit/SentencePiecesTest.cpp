@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/data/SentencePieces.h"
+#include "driver/data/TrainPieces.h"
 #include "runtime/data/Text.h"
 
 #include <fstream>
@@ -189,6 +190,44 @@ TEST(SentencePieces, IsTheLibrary) {
         std::string(options).find("byte") == std::string::npos)
       compare(library.serialized_model_proto());
   }
+}
+
+TEST(SentencePieces, LearnsModelsThatTheLibraryReads) {
+  cli::PieceTrainer trainer;
+  for (const std::string &line : lines())
+    trainer.add(line);
+  EXPECT_FALSE(trainer.train(trainer.least() - 1));
+  ASSERT_TRUE(trainer.train(300));
+  EXPECT_EQ(trainer.pieces().size(), 297u);
+  compare(trainer.model());
+}
+
+/// Counts by hand. "st" is as frequent as "es", and ties go by bytes.
+TEST(SentencePieces, LearnsTheMostFrequentPair) {
+  cli::PieceTrainer trainer;
+  for (const auto &[word, count] :
+       {std::pair("low", 5), {"lower", 2}, {"newest", 6}, {"widest", 3}})
+    for (int i = 0; i < count; ++i)
+      trainer.add(word);
+  const char *begin = "\xE2\x96\x81";
+  EXPECT_FALSE(trainer.train(3)); // finds the characters
+  ASSERT_TRUE(trainer.train(trainer.least() + 6));
+  std::vector<std::string> first(trainer.pieces().begin(),
+                                 trainer.pieces().begin() + 6);
+  EXPECT_EQ(first, (std::vector<std::string>{
+                       "es",                       // 6 + 3, as "st"
+                       "est",                      // 6 + 3
+                       "lo",                       // 5 + 2
+                       "low",                      // 5 + 2
+                       std::string(begin) + "low", // 5 + 2
+                       "ew",                       // 6
+                   }));
+  // Everything becomes words, and then there are no more pairs.
+  ASSERT_TRUE(trainer.train(1000));
+  EXPECT_LT(trainer.pieces().size(), 40u);
+  EXPECT_EQ(std::count(trainer.pieces().begin(), trainer.pieces().end(),
+                       std::string(begin) + "newest"),
+            1);
 }
 
 //===----------------------------------------------------------------------===//

@@ -115,6 +115,10 @@ static llvm::ArrayRef<Word> words() {
        "set the size of a vocabulary with --set NAME.vocab=N",
        {"vocab-size", "num-tokens", "dim-vocabs"}},
       {"--tensorboard", "use --tensorboard DIR", {"tb", "tensorboard-dir"}},
+      {"--sweep",
+       "use --sweep KEY=VALUE,VALUE",
+       {"grid", "search", "hparams", "multirun"}},
+      {"--trace", "use --trace FILE.json", {"profile", "profiler"}},
       {"--target",
        "use --target cuda for a GPU, --target native for the CPU",
        {"device", "gpu", "gpus", "cuda", "accelerator", "devices", "backend",
@@ -212,6 +216,7 @@ std::string fovea::cli::commandFor(StringRef word) {
       {"serve", {"server", "dashboard", "watch", "tensorboard", "web"}},
       {"lsp", {"language-server"}},
       {"doctor", {"env", "version", "devices"}},
+      {"data", {"split", "prepare", "preprocess", "shuffle", "clean"}},
       {"run", {"execute", "call", "forward"}},
   };
   for (const auto &[command, theirs] : all)
@@ -243,5 +248,10 @@ fovea::cli::idleOptions(StringRef command,
           excludes(option, other);
   if (command == "train")
     needs("--valid-every", "--valid");
+  if (command == "data") {
+    needs("--key", "--split");
+    if (!isGiven("--shuffle"))
+      needs("--seed", "--split");
+  }
   return result;
 }

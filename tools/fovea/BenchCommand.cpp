@@ -19,6 +19,7 @@
 #include "driver/model/KernelProfile.h"
 #include "driver/model/Programs.h"
 #include "driver/model/QuantisedWeights.h"
+#include "driver/model/Trace.h"
 #include "driver/train/TrainBlock.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/train/Learner.h"
@@ -99,13 +100,17 @@ namespace {
 class Bench {
 public:
   Bench(Session &session, const Arguments &arguments)
-      : session(session), arguments(arguments) {}
+      : session(session), arguments(arguments),
+        trace(arguments.trace.empty() ? nullptr : new Trace) {}
 
   /// Returns an error in them, or nothing.
   std::string readArguments() {
     // An available device was opened before.
     if (!runtime::Device::current())
       paper = KernelModel::open(arguments.cpu);
+    if (paper && trace)
+      return "'--trace' needs a machine that runs the model, and '" +
+             arguments.cpu + "' is only estimated";
     return readLengths(arguments.lengths, lengths);
   }
   bool isTimed() const { return !paper; }
@@ -114,6 +119,13 @@ public:
   /// Entries of generation: encode, step and decode.
   bool timeDecoder(const std::vector<std::string> &entries);
   nlohmann::json reports = nlohmann::json::array();
+  /// Writes the recorded runs, if the command line asks for them. Returns an
+  /// exit code.
+  int writeTrace() const {
+    return trace ? writeText(arguments.trace,
+                             trace->text("fovea bench " + arguments.spec()))
+                 : done;
+  }
 
 private:
   std::unique_ptr<Model> open(llvm::StringRef dropped);
@@ -143,7 +155,11 @@ private:
       paper->attach(options);
     else if (arguments.explain)
       profile.attach(options);
+    else if (trace)
+      trace->attach(options);
   }
+  /// Records some runs of an entry whose kernels have names.
+  void record(const std::string &entry, llvm::function_ref<void()> run);
   nlohmann::json head(const Model &model, const std::string &entry) const;
   void report(const Model &model, const std::string &entry,
               const Timing &timing, int threads, double ready, int64_t bytes);
@@ -155,9 +171,20 @@ private:
   std::map<std::string, int64_t> lengths;
   bool isKept = false; // the program was in the cache
   std::unique_ptr<KernelModel> paper;
+  std::unique_ptr<Trace> trace; // null: nothing is recorded
 };
 
 } // namespace
+
+void Bench::record(const std::string &entry, llvm::function_ref<void()> run) {
+  constexpr int64_t runs = 5;
+  trace->start();
+  for (int64_t number = 1; number <= runs; ++number) {
+    Trace::Span span(trace.get(), entry + " run", number);
+    run();
+  }
+  trace->stop();
+}
 
 CompiledOptions Bench::options() const {
   CompiledOptions result = compiledOptionsOf(arguments);
@@ -359,6 +386,13 @@ bool Bench::timeProgram(const std::string &entry) {
   Timing timing = timeRuns(run, arguments);
   report(*model, entry, timing, threads, ready,
          compiled->workspace().arenaBytes());
+  if (trace) {
+    trace->nameKernels(name, [&](const std::string &symbol) {
+      return compiled->addressOf(symbol);
+    });
+    record(entry, run);
+    trace->forgetKernels();
+  }
   if (arguments.explain) {
     profile.clear();
     Clock::time_point start = Clock::now();
@@ -460,6 +494,10 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
   if (status.failed())
     return failWith(status);
   int64_t steps = numSteps(compiled->description(), lengths, search);
+  if (trace)
+    trace->nameKernels("", [&](const std::string &symbol) {
+      return compiled->addressOf(symbol);
+    });
   for (const std::string &entry : entries) {
     auto run = [&] {
       if (entry == "encode")
@@ -487,6 +525,8 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
       *seconds /= double(parts);
     report(*model, entry, timing, compiled->threads(), ready,
            compiled->search().memoryBytes());
+    if (trace)
+      record(entry, run);
     if (!arguments.explain)
       continue;
     profile.clear();
@@ -502,6 +542,8 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
         runs, secondsSince(start) / double(runs), compiled->threads(),
         options.isDouble, "search and time between kernels");
   }
+  if (trace)
+    trace->forgetKernels();
   return status.succeeded() || failWith(status);
 }
 
@@ -533,5 +575,7 @@ int fovea::cli::runBench(const Arguments &arguments) {
     if (code != done)
       return code;
   }
+  if (int code = bench.writeTrace(); code != done)
+    return code;
   return session.finish();
 }

@@ -23,8 +23,12 @@
 
 using namespace fovea::cli;
 
-static int explain(const std::string &text) {
-  std::fprintf(stderr, "error: %s\n", text.c_str());
+using fovea::Code;
+
+/// Prints an error of the command line with its code.
+static int explain(Code code, const std::string &text) {
+  std::fprintf(stderr, "error: %s [%s]\n", text.c_str(),
+               fovea::idOf(code).str().c_str());
   return badUsage;
 }
 
@@ -44,20 +48,23 @@ static int explainCommand(CLI::App &app, const std::string &name) {
   std::vector<llvm::StringRef> candidates(names.begin(), names.end());
   std::string meant = fovea::nearest(name, candidates).str();
   std::string ours = commandFor(name);
-  return explain("unknown command '" + name + "'" +
-                 (!ours.empty()   ? "; help: use 'fovea " + ours + "'"
-                  : meant.empty() ? "; help: 'fovea help' lists the commands"
-                                  : "; did you mean '" + meant + "'?"));
+  return explain(Code::unknownCommand,
+                 "unknown command '" + name + "'" +
+                     (!ours.empty() ? "; help: use 'fovea " + ours + "'"
+                      : meant.empty()
+                          ? "; help: 'fovea help' lists the commands"
+                          : "; did you mean '" + meant + "'?"));
 }
 
 /// The error for no command at all, with the ones to begin with.
 static int explainNone(CLI::App &app) {
-  std::string text = "a command is missing; help: 'fovea help' lists all "
-                     "commands; the first ones to use:";
+  explain(Code::missingArgument,
+          "a command is missing; help: 'fovea help' lists all commands; the "
+          "first ones to use:");
   for (const char *name : {"check", "train", "decode", "score", "compile"})
-    text += fmt::format("\n  fovea {:<8} {}", name,
-                        app.get_subcommand(name)->get_description());
-  return explain(text);
+    fmt::print(stderr, "  fovea {:<8} {}\n", name,
+               app.get_subcommand(name)->get_description());
+  return badUsage;
 }
 
 /// `fovea`, or `fovea run` when a command is given.
@@ -79,16 +86,27 @@ static int explainExtra(CLI::App &app) {
       (isOption ? "unknown option '" : "unexpected argument '") + extra +
       "' of '" + commandOf(app) + "'";
   if (!advice.empty())
-    return explain(fault + "; help: " + advice);
+    return explain(Code::unknownOption, fault + "; help: " + advice);
   std::vector<std::string> names;
   for (const CLI::Option *option : command.get_options())
     for (const std::string &name : option->get_lnames())
       names.push_back("--" + name);
   std::vector<llvm::StringRef> candidates(names.begin(), names.end());
   std::string meant = fovea::nearest(extra, candidates).str();
-  return explain(fault + (meant.empty()
+  return explain(Code::unknownOption,
+                 fault + (meant.empty()
                               ? "; help: see '" + commandOf(app) + " --help'"
                               : "; did you mean '" + meant + "'?"));
+}
+
+/// The code of a mistake that the parser finds.
+static Code codeOf(const CLI::Error &error) {
+  if (dynamic_cast<const CLI::RequiredError *>(&error))
+    return Code::missingArgument;
+  if (dynamic_cast<const CLI::ExcludesError *>(&error) ||
+      dynamic_cast<const CLI::RequiresError *>(&error))
+    return Code::argumentConflict;
+  return Code::argumentValue;
 }
 
 /// Warns about options that have no effect.
@@ -205,8 +223,8 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
   } catch (const CLI::ExtrasError &) {
     return end(explainExtra(app));
   } catch (const CLI::Error &error) {
-    return end(explain(std::string(error.what()) + "; see '" + commandOf(app) +
-                       " --help'"));
+    return end(explain(codeOf(error), std::string(error.what()) + "; see '" +
+                                          commandOf(app) + " --help'"));
   }
   if (app.get_subcommands().empty())
     return end(explainNone(app));
@@ -219,8 +237,8 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
   }
   findStored(arguments);
   if (std::string missing = missingOption(arguments); !missing.empty())
-    return end(
-        explain(missing + " is required; see '" + commandOf(app) + " --help'"));
+    return end(explain(Code::missingArgument, missing + " is required; see '" +
+                                                  commandOf(app) + " --help'"));
   explainIdle(*app.get_subcommands().front(), arguments);
   std::string said = fovea::runtime::limitThreads(arguments.threads);
   if (!said.empty() && !arguments.quiet)

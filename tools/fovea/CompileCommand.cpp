@@ -76,7 +76,8 @@ static int checkEmit(const Arguments &arguments) {
     return done;
   if (emit == "web")
     return wrongUsage("'--emit web' targets WebAssembly, not '" +
-                      arguments.cpu + "'");
+                          arguments.cpu + "'",
+                      Code::argumentConflict);
   if (isObject && target == "wasm32")
     return wrongUsage("there is no '--emit " + emit +
                       "' for the target 'wasm32'; use plan, launches, "
@@ -300,7 +301,8 @@ int fovea::cli::runCompile(const Arguments &arguments) {
   if (llvm::is_contained({"obj", "so", "exe"}, arguments.emit))
     return runPackage(arguments);
   if (!arguments.moreWeights.empty())
-    return wrongUsage("an ensemble needs '--emit so', obj, exe or web");
+    return wrongUsage("an ensemble needs '--emit so', obj, exe or web",
+                      Code::argumentConflict);
   Request request;
   std::optional<Wanted> wanted = readEntries(arguments);
   if (!wanted || !readPhase(arguments.stopAfter, request.stopAfter))

@@ -60,8 +60,8 @@ bool fovea::cli::expandConfig(std::vector<std::string> &words) {
     });
     if (!isName || name == "config") {
       llvm::errs() << fmt::format(
-          "error: {}:{}: expected 'OPTION = VALUE', found {}\n", path, number,
-          quoted(line));
+          "error: {}:{}: expected 'OPTION = VALUE', found {} [{}]\n", path,
+          number, quoted(line), idOf(Code::configLine).str());
       return false;
     }
     if (name == "spec")

@@ -14,7 +14,7 @@ static void groupOptions(CLI::App &command) {
       {"Model", {"--set", "--weights", "--config", "--vocab"}},
       {"Data",
        {"--data", "--valid", "--valid-ref", "--max-data-mb", "--prefix",
-        "--dictionary", "--hyp", "--ref", "--empty-references"}},
+        "--dictionary", "--hyp", "--ref", "--empty-references", "--sweep"}},
       {"When to stop",
        {"--steps", "--epochs", "--minutes", "--patience", "--dry-run"}},
       {"Validation and output",
@@ -22,13 +22,17 @@ static void groupOptions(CLI::App &command) {
         "--valid-every", "--report-every", "--save-every", "--serve",
         "--tensorboard", "--quiet", "--output", "--emit", "--show", "--title",
         "--json", "--scores"}},
+      {"Selection",
+       {"--drop-empty", "--drop-repeated", "--min-words", "--max-words",
+        "--max-chars", "--max-ratio"}},
+      {"Parts", {"--split", "--key", "--shuffle", "--seed"}},
       {"Search",
        {"--beam", "--nbest", "--sample", "--temperature", "--top-k", "--top-p",
         "--max-length", "--min-length", "--length-norm", "--replace-unknown"}},
       {"Machine",
        {"--threads", "--dtype", "--cpu", "--target", "--precision",
         "--max-activation-mb", "--shard-optimiser", "--max-silence"}},
-      {"Debugging", {"--reference", "--stop-after", "--explain"}},
+      {"Debugging", {"--reference", "--stop-after", "--explain", "--trace"}},
   };
   constexpr size_t most = 8;
   if (command.get_options().size() <= most)
@@ -46,7 +50,8 @@ static void groupCommands(CLI::App &app) {
   };
   static const Group groups[] = {
       {"Begin", {"new", "check", "explain"}},
-      {"Train and use", {"train", "decode", "score", "eval", "compile"}},
+      {"Train and use",
+       {"data", "train", "decode", "score", "eval", "compile"}},
       {"Look inside",
        {"info", "plot", "serve", "params", "run", "bench", "doctor"}},
       {"Tools", {"init", "fmt", "lsp", "completion", "help"}},

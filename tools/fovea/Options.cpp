@@ -84,6 +84,7 @@ public:
     addNew();
     addCheck();
     addExplain();
+    addPrepare();
     addTrain();
     addDecode();
     addScore();
@@ -262,16 +263,27 @@ private:
                       "split the optimiser's state among the processes of "
                       "mpirun; does not change results");
     addMaxSilence(command);
+    CLI::Option *sweep =
+        command
+            ->add_option("--sweep", arguments.sweeps,
+                         "train every combination of values, each in its own "
+                         "folder below --out, and compare the results: "
+                         "rate=0.001,0.002, seed=1..3 or any K of --set")
+            ->type_name("K=V,V..")
+            ->allow_extra_args(false)
+            ->excludes("--dry-run");
     command
         ->add_option(
             "--serve", arguments.port,
             "show live progress at http://127.0.0.1:PORT/; 0 picks a free port")
         ->check(CLI::Range(0, 65535).description(""))
-        ->type_name("PORT");
+        ->type_name("PORT")
+        ->excludes(sweep);
     command
         ->add_option("--tensorboard", arguments.eventFolder,
                      "also write the log as TensorBoard events")
         ->type_name("DIR");
+    addTrace(command)->excludes(sweep)->excludes("--dry-run");
     addSeed(
         command,
         "random seed of weights, data order, dropout and noise (default: 0)");
@@ -285,6 +297,63 @@ private:
                 {"fovea train model.fov --data src=train.tsv:1,tgt=train.tsv:2 "
                  "--valid src=valid.tsv:1,tgt=valid.tsv:2 --out run",
                  "fovea train run --resume --out run --epochs 20"});
+  }
+
+  void addPrepare() {
+    CLI::App *command = addCommand(
+        "data", "prepare text for training: join, filter, split and shuffle");
+    command
+        ->add_option("FILE", arguments.texts,
+                     "text with one example per line; FILE:2 takes a column, "
+                     "FILE.jsonl:NAME a value; several files become columns")
+        ->required();
+    command
+        ->add_option("--out", arguments.folder,
+                     "the folder to write, with PART.tsv for each part, or "
+                     "data.tsv")
+        ->type_name("DIR")
+        ->required();
+    command
+        ->add_option("--split", arguments.split,
+                     "parts and their shares, such as train=98,valid=1,test=1; "
+                     "lines with the same key are in the same part")
+        ->type_name("PART=SHARE,..");
+    auto addCount = [&](const char *name, auto &value, const char *what) {
+      command->add_option(name, value, what)
+          ->check(atLeast(1))
+          ->check(below2To63())
+          ->type_name("N");
+    };
+    addCount("--key", arguments.key,
+             "the column that is the key of --split (default: the whole line)");
+    command->add_flag("--shuffle", arguments.shuffles,
+                      "write the lines of each part in random order");
+    addSeed(command, "random seed of --split and --shuffle (default: 0)");
+    command->add_flag("--drop-empty", arguments.dropsEmpty,
+                      "drop lines with an empty column");
+    command->add_flag("--drop-repeated", arguments.dropsRepeated,
+                      "drop lines that occurred before");
+    addCount("--min-words", arguments.minWords,
+             "drop lines with fewer words in a column");
+    addCount("--max-words", arguments.maxWords,
+             "drop lines with more words in a column");
+    addCount("--max-chars", arguments.maxChars,
+             "drop lines with more characters in a column");
+    command
+        ->add_option("--max-ratio", arguments.maxRatio,
+                     "drop lines whose longest column has more than X times "
+                     "the words of the shortest")
+        ->check(positive())
+        ->type_name("X");
+    addCount("--pieces", arguments.pieces,
+             "also learn a SentencePiece model of N byte pairs and characters "
+             "from the first part: pieces.model, for a vocabulary "
+             "sentencepiece(\"pieces.model\")");
+    addExamples(command,
+                {"fovea data news.en news.de --out corpus --drop-empty "
+                 "--max-words 100 --split train=98,valid=1,test=1",
+                 "fovea data pairs.tsv --out corpus --split train=9,test=1 "
+                 "--key 1 --shuffle --seed 7"});
   }
 
   void addDecode() {
@@ -554,6 +623,7 @@ private:
                       "let 'perf' resolve the names of kernels");
     command->add_flag("--explain", arguments.explain,
                       "print the time of each equation");
+    addTrace(command)->excludes("--explain");
     addExamples(command, {"fovea bench model.fov --entry train_step --batch 64 "
                           "--lengths S=25,T=25",
                           "fovea bench model.fov --entry decode --explain"});

@@ -38,7 +38,7 @@ private:
   bool addArrays(const std::string &path);
   bool addArray(const std::string &path, const runtime::TensorFile &file,
                 const std::string &name);
-  bool readLog(const std::string &path);
+  bool readLog(const std::string &path, const std::string &label);
   void addCharts();
 
   const Arguments &arguments;
@@ -159,12 +159,12 @@ bool PlotCommand::addArrays(const std::string &path) {
 // Logs
 //===----------------------------------------------------------------------===//
 
-bool PlotCommand::readLog(const std::string &given) {
+bool PlotCommand::readLog(const std::string &given, const std::string &label) {
   std::string path = given;
   if (llvm::sys::fs::is_directory(path))
     path += "/log.jsonl";
   auto &[name, lines] = logs.emplace_back();
-  name = given;
+  name = label;
   return forLines(
       session, {path, 0, nullptr, true}, [&, &lines = lines](StringRef line) {
         json object =
@@ -242,9 +242,12 @@ int PlotCommand::run() {
                       "' must end in .html, .svg, .png or .pdf");
   setTitle(page, arguments.title);
   bool good = true;
-  for (const std::string &path : arguments.plots)
-    good &= StringRef(path).ends_with(".safetensors") ? addArrays(path)
-                                                      : readLog(path);
+  for (auto [number, path] : llvm::enumerate(arguments.plots))
+    good &= StringRef(path).ends_with(".safetensors")
+                ? addArrays(path)
+                : readLog(path, arguments.plotLabels.empty()
+                                    ? path
+                                    : arguments.plotLabels[number]);
   if (good) {
     addCharts();
     if (page.panels.empty())

@@ -253,6 +253,14 @@ protected:
     command->add_flag("--json", arguments.asJson, what);
   }
 
+  CLI::Option *addTrace(CLI::App *command) {
+    return command
+        ->add_option("--trace", arguments.trace,
+                     "write when each equation ran, as a JSON file for "
+                     "https://ui.perfetto.dev or chrome://tracing")
+        ->type_name("FILE");
+  }
+
   void addMemoryLimit(CLI::App *command) {
     command
         ->add_option("--max-activation-mb", arguments.maxActivationMb,

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "driver/data/Files.h"
 #include "driver/data/Unknown.h"
 #include "driver/machines/Agreement.h"
 #include "driver/model/Programs.h"
@@ -20,6 +21,7 @@
 #include "driver/train/Trainer.h"
 #include "driver/watch/WatchProcess.h"
 #include "passes/derive/Derive.h"
+#include "tools/fovea/Sweep.h"
 
 #include <fmt/format.h>
 
@@ -40,6 +42,8 @@ public:
         pool(fovea_pool_create(arguments.threads), &fovea_pool_destroy) {}
 
   int run();
+  /// Whether the first update was reached.
+  bool hasBegun() const { return isBegun; }
 
 private:
   bool openFolder();
@@ -65,6 +69,7 @@ private:
   bool goOn(bool good);
   void summarise(const TrainEnd &end);
   int finishDryRun();
+  int writeTrace();
   int finish(const TrainEnd &end);
   bool check(const Status &status) {
     if (status.isOfMachine())
@@ -95,6 +100,7 @@ private:
   Identity identity;
   int failureCode = badInput;
   bool isEnded = false; // as all processes have agreed
+  bool isBegun = false;
   /// When the training began, in this process.
   int64_t firstUpdate = 0;
   runtime::Traffic before;
@@ -409,6 +415,10 @@ bool TrainCommand::readAllData() {
   options.target = arguments.cpu;
   if (arguments.maxActivationMb)
     options.memory.emplace(); // the data say what it is
+  if (!arguments.trace.empty() && team.isFirst()) {
+    training.trace = std::make_unique<Trace>();
+    training.trace->attach(options);
+  }
   if (auto system = model->module->lookupSymbol<attn::SystemOp>("training")) {
     training.states = attn::statesOf(system);
     policy = attn::policyOf(system);
@@ -463,6 +473,13 @@ bool TrainCommand::compile() {
        !check(programs->create("loss", training.loss))) ||
       !check(programs->create("choices", counter)) || !goOn(true))
     return false;
+  if (training.trace)
+    for (const auto &[entry, program] :
+         {std::pair("grad", &training.grad), {"loss", &training.loss}})
+      if (CompiledProgram *compiled = program->get())
+        training.trace->nameKernels(entry, [&](const std::string &symbol) {
+          return compiled->addressOf(symbol);
+        });
   // Samples use functions of a machine's libc.
   learner->shareWeights();
   runtime::OwnedMemory weights = learner->weights();
@@ -618,6 +635,16 @@ int TrainCommand::finish(const TrainEnd &end) {
   llvm_unreachable("every end has a code");
 }
 
+/// Writes what was recorded, however the training ended.
+int TrainCommand::writeTrace() {
+  if (!training.trace)
+    return done;
+  training.trace->stop();
+  training.trace->forgetKernels();
+  return writeText(arguments.trace,
+                   training.trace->text("fovea train " + arguments.spec()));
+}
+
 int TrainCommand::run() {
   EndOnInterrupts unbegun(
       folder,
@@ -651,10 +678,25 @@ int TrainCommand::run() {
                               batches == 1 ? "" : "es"));
   firstUpdate = position.update;
   before = team.traffic();
+  isBegun = true;
   Trainer trainer(training, *learner, position, folder, progress, team);
-  return agree(finish(trainer.run()));
+  if (training.trace)
+    training.trace->start();
+  TrainEnd end = trainer.run();
+  int written = writeTrace();
+  int code = finish(end);
+  return agree(code == done ? written : code);
+}
+
+int fovea::cli::trainOnce(const Arguments &arguments, bool &hasBegun) {
+  TrainCommand command(arguments);
+  int code = command.run();
+  hasBegun = command.hasBegun();
+  return code;
 }
 
 int fovea::cli::runTrain(const Arguments &arguments) {
-  return TrainCommand(arguments).run();
+  bool hasBegun = false;
+  return arguments.sweeps.empty() ? trainOnce(arguments, hasBegun)
+                                  : runSweep(arguments);
 }
