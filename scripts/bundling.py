@@ -44,6 +44,32 @@ def glibc_of(file):
     return max(((int(major), int(minor)) for major, minor in versions), default=(2, 5))
 
 
+def packages_of(libraries):
+    """Which of Debian's packages each file is from, by the names of the files."""
+    origins = {}
+    for name, path in sorted(libraries.items()):
+        for candidate in (path, os.path.realpath(path)):
+            done = subprocess.run(["dpkg", "-S", candidate], capture_output=True, text=True)
+            if done.returncode == 0:
+                origins[name] = done.stdout.split(":")[0]
+                break
+        else:
+            # /lib is a link to /usr/lib.
+            found = run("dpkg", "-S", "*/" + os.path.basename(os.path.realpath(path)))
+            origins[name] = found.split(":")[0]
+    return origins
+
+
+def version_of(package):
+    return run("dpkg-query", "-W", "-f", "${Version}", package)
+
+
+def terms_of(package):
+    """The licence of a package, as Debian has it; empty if it is not installed."""
+    terms = pathlib.Path("/usr/share/doc", package, "copyright")
+    return terms.read_text(errors="replace") if terms.exists() else ""
+
+
 def bundle(folder):
     """Puts what `folder`/bin/fovea links into `folder`/lib/bundled, where it and
     the libraries find it. Returns the version of glibc that all of it needs, and

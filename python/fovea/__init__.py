@@ -20,4 +20,4 @@ from ._model import Equation, Hypothesis, Model, Picture, check, compile, load
 
 __all__ = ["Equation", "Error", "Hypothesis", "MachineError", "Model", "Picture",
            "Report", "SpecError", "SpecWarning", "check", "compile", "load"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
