@@ -8,10 +8,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/adjoints/Demand.h"
-#include "dialect/adjoints/IndexEquations.h"
 #include "dialect/adjoints/Names.h"
 #include "dialect/adjoints/Reducers.h"
 #include "dialect/adjoints/Scalars.h"
+#include "dialect/conditions/IndexEquations.h"
 
 using namespace mlir;
 using namespace fovea::attn;

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/adjoints/Reducers.h"
-#include "dialect/adjoints/IndexEquations.h"
 #include "dialect/adjoints/Names.h"
+#include "dialect/conditions/IndexEquations.h"
 
 using namespace mlir;
 using namespace fovea::attn;

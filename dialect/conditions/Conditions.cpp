@@ -1,7 +1,7 @@
 //===- Conditions.cpp - builds conditions inside bodies -------------------===//
 
 #include "dialect/conditions/Conditions.h"
-#include "dialect/adjoints/IndexEquations.h"
+#include "dialect/conditions/IndexEquations.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 

@@ -1,6 +1,6 @@
 //===- IndexEquations.cpp - solves the positions of a read ----------------===//
 
-#include "dialect/adjoints/IndexEquations.h"
+#include "dialect/conditions/IndexEquations.h"
 #include "dialect/conditions/LinearForm.h"
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/IR/AffineMap.h"

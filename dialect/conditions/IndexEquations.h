@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_DIALECT_ADJOINTS_INDEXEQUATIONS_H
-#define FOVEA_DIALECT_ADJOINTS_INDEXEQUATIONS_H
+#ifndef FOVEA_DIALECT_CONDITIONS_INDEXEQUATIONS_H
+#define FOVEA_DIALECT_CONDITIONS_INDEXEQUATIONS_H
 
 #include "dialect/AttnDialect.h"
 
@@ -132,4 +132,4 @@ IndexSolution solveIndices(ComputeOp op,
 
 } // namespace fovea::attn
 
-#endif // FOVEA_DIALECT_ADJOINTS_INDEXEQUATIONS_H
+#endif // FOVEA_DIALECT_CONDITIONS_INDEXEQUATIONS_H

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/analysis/Access.h"
-#include "dialect/adjoints/IndexEquations.h"
+#include "dialect/conditions/IndexEquations.h"
 #include "dialect/conditions/LinearForm.h"
 #include "mlir/IR/Matchers.h"
 

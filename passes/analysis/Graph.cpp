@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/schedule/Graph.h"
-#include "dialect/adjoints/IndexEquations.h"
+#include "passes/analysis/Graph.h"
+#include "dialect/conditions/IndexEquations.h"
 
 #include <queue>
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_PASSES_SCHEDULE_GRAPH_H
-#define FOVEA_PASSES_SCHEDULE_GRAPH_H
+#ifndef FOVEA_PASSES_ANALYSIS_GRAPH_H
+#define FOVEA_PASSES_ANALYSIS_GRAPH_H
 
 #include "passes/analysis/Access.h"
 #include "llvm/ADT/MapVector.h"
@@ -170,4 +170,4 @@ std::string nameAndLine(const Graph &graph, mlir::Operation *op,
 
 } // namespace fovea::attn::schedule
 
-#endif // FOVEA_PASSES_SCHEDULE_GRAPH_H
+#endif // FOVEA_PASSES_ANALYSIS_GRAPH_H

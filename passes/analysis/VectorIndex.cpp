@@ -1,7 +1,7 @@
 //===- VectorIndex.cpp - along which index there are vectors --------------===//
 
 #include "passes/analysis/VectorIndex.h"
-#include "dialect/adjoints/IndexEquations.h"
+#include "dialect/conditions/IndexEquations.h"
 #include "dialect/conditions/LinearForm.h"
 #include "passes/analysis/Access.h"
 

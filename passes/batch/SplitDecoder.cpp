@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Distributions.h"
-#include "dialect/adjoints/IndexEquations.h"
+#include "dialect/conditions/IndexEquations.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
 #include "passes/batch/Batch.h"

@@ -1,7 +1,7 @@
 //===- Derive.cpp - what the two derivations share ------------------------===//
 
 #include "passes/derive/Derive.h"
-#include "passes/schedule/Graph.h"
+#include "passes/analysis/Graph.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;

@@ -10,7 +10,7 @@
 #include "dialect/adjoints/Names.h"
 #include "dialect/adjoints/Scalars.h"
 #include "passes/Passes.h"
-#include "passes/schedule/Graph.h"
+#include "passes/analysis/Graph.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 

@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/adjoints/IndexEquations.h"
+#include "dialect/conditions/IndexEquations.h"
 #include "dialect/conditions/Inequalities.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/schedule/Graph.h"
+#include "passes/analysis/Graph.h"
 
 using namespace mlir;
 using namespace fovea;

@@ -9,7 +9,7 @@
 #ifndef FOVEA_PASSES_SCHEDULE_PLAN_H
 #define FOVEA_PASSES_SCHEDULE_PLAN_H
 
-#include "passes/schedule/Graph.h"
+#include "passes/analysis/Graph.h"
 
 namespace fovea::attn::schedule {
 
