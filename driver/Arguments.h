@@ -44,7 +44,8 @@ struct Arguments {
   std::string stopAfter;
   std::vector<std::string> leaveOut;
   bool reference = false;
-  int threads = 0; // 0: one per CPU
+  bool launches = false; // of run: interprets the schedule of launches
+  int threads = 0;       // 0: one per CPU
   bool quiet = false;
   double maxSilence = 120; // of another process; 0: for ever
 

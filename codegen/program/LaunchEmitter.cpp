@@ -20,7 +20,8 @@ LaunchEmitter::LaunchEmitter(ProgramOp program, ModuleOp module,
                              const EmitOptions &options, unsigned lanes)
     : program(program), module(module), real(options.real),
       storage(program, options.real), notes(options.notes), lanes(lanes),
-      main(program.getLoc(), module.getContext()), ops(numberedOps(program)) {
+      main(program.getLoc(), module.getContext()),
+      ops(launch::numberedOps(program)) {
   for (auto step : program.getOps<StepOp>())
     steps.push_back(step);
 }

@@ -11,20 +11,6 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using runtime::Program;
 
-static void addOps(Block &block, SmallVectorImpl<Operation *> &ops) {
-  for (Operation &op : block) {
-    ops.push_back(&op);
-    if (isa<ScanOp, KernelOp>(op))
-      addOps(op.getRegion(0).front(), ops);
-  }
-}
-
-SmallVector<Operation *> fovea::codegen::numberedOps(ProgramOp program) {
-  SmallVector<Operation *> ops;
-  addOps(program.getBody().front(), ops);
-  return ops;
-}
-
 std::string fovea::codegen::joinedLabels(ArrayRef<Operation *> ops) {
   std::string name;
   for (Operation *op : ops)
@@ -39,13 +25,14 @@ static std::string labelOf(Operation *op) { return joinedLabels({op}); }
 Scheduler::Scheduler(ProgramOp program, StorageMap &storage)
     : program(program), storage(storage),
       b(program.getLoc(), program.getContext()) {
-  for (auto [number, op] : llvm::enumerate(numberedOps(program)))
+  for (auto [number, op] : llvm::enumerate(launch::numberedOps(program)))
     numbers[op] = static_cast<int64_t>(number);
   nameMemories();
 }
 
 FailureOr<launch::ProgramOp> Scheduler::schedule(ModuleOp module, bool marks) {
   marksSteps = marks;
+  findStepMemories();
   b.setInsertionPointToEnd(module.getBody());
   result = b.create<launch::ProgramOp>(program.getSymName());
   b.setInsertionPointToStart(&result.getBody().emplaceBlock());
@@ -96,7 +83,7 @@ void Scheduler::nameMemories() {
     if (array.role == Program::Role::Data ||
         array.role == Program::Role::Parameter)
       names.try_emplace(array.slot, array.name);
-  for (Operation *op : numberedOps(program)) {
+  for (Operation *op : launch::numberedOps(program)) {
     for (OpResult array : op->getResults())
       if (std::string name = nameOf(array);
           !name.empty() && storage.of(array).strip < 0)
@@ -119,6 +106,32 @@ void Scheduler::nameMemories() {
   }
 }
 
+/// What an op in a loop computes for the step itself. Lists of the next step
+/// are made ahead.
+void Scheduler::findStepMemories() {
+  for (Operation *op : launch::numberedOps(program)) {
+    auto loops = storage.around(op);
+    if (loops.empty())
+      continue;
+    Operation *loop = loops.back()->op;
+    for (OpResult array : op->getResults())
+      if (ArrayLocationAttr location = locationOf(array);
+          location && location.getKind() == LocationKind::own)
+        stepMemories[storage.of(array).slot] = loop;
+    if (auto compute = dyn_cast<ComputeOp>(op);
+        compute && !listsAhead(cast<ScanOp>(loop)))
+      if (const Storage *list = storage.rowListOf(compute))
+        stepMemories[list->slot] = loop;
+  }
+}
+
+/// The block in which a memory is allocated.
+Block &Scheduler::homeOf(int slot) {
+  if (Value step = stepOf.lookup(stepMemories.lookup(slot)))
+    return *cast<BlockArgument>(step).getOwner();
+  return result.getBody().front();
+}
+
 Value Scheduler::memoryAt(int slot) {
   Value &memory = memories[slot];
   if (memory)
@@ -127,9 +140,9 @@ Value Scheduler::memoryAt(int slot) {
       storage.description().arrays,
       [&](const Program::Array &each) { return each.slot == slot; });
   OpBuilder::InsertionGuard guard(b);
-  Block &top = result.getBody().front();
-  if (Block *own = b.getInsertionBlock(); own != &top)
-    b.setInsertionPoint(top.findAncestorOpInBlock(*own->getParentOp()));
+  Block &home = homeOf(slot);
+  if (Block *own = b.getInsertionBlock(); own != &home)
+    b.setInsertionPoint(home.findAncestorOpInBlock(*own->getParentOp()));
   using Role = Program::Role;
   auto origin = array->role == Role::Packed ? launch::Origin::kept
                 : array->role == Role::Data || array->role == Role::Parameter
@@ -150,10 +163,27 @@ Value Scheduler::memoryAt(int slot) {
   std::string name = names.lookup(slot);
   if (name.empty())
     name = array->part.empty() ? "array" : "room";
+  IntegerAttr number;
+  if (std::optional<unsigned> own = storage.numberOf(slot))
+    number = b.getI64IntegerAttr(*own);
   memory = b.create<launch::MemoryOp>(
-      launch::MemoryType::get(b.getContext()), name, slot, origin, scope,
-      b.getArrayAttr(extents), elements[static_cast<int>(array->element)]);
+      launch::MemoryType::get(b.getContext()), name, slot, number, origin,
+      scope, b.getArrayAttr(extents),
+      elements[static_cast<int>(array->element)]);
   return memory;
+}
+
+/// The memories that a step of the program is the last to use.
+void Scheduler::addDealloc(int64_t step) {
+  Values last;
+  for (const Program::Array &array : storage.description().arrays)
+    if (Value memory = memories.lookup(array.slot);
+        memory && array.role == Program::Role::Temporary &&
+        array.lastUse == step &&
+        memory.getParentBlock() == &result.getBody().front())
+      last.push_back(memory);
+  if (!last.empty())
+    b.create<launch::DeallocOp>(last);
 }
 
 Scheduler::Values Scheduler::memoriesAt(ArrayRef<int> slots) {
@@ -217,6 +247,11 @@ Scheduler::Uses Scheduler::usesOf(Operation *op) const {
         uses.reads.insert(factor->slot);
     if (const Storage *copy = storage.storedCopyOf(compute))
       uses.writes.insert(copy->slot);
+    // What a kernel does not give is in memory for itself alone.
+    const Storage &own = storage.of(compute.getResult());
+    if (own.strip < 0 && !uses.writes.contains(own.slot) &&
+        !uses.updates.contains(own.slot))
+      uses.scratch.insert(own.slot);
   });
   if (auto kernel = dyn_cast<KernelOp>(op); kernel && !roomsOf(kernel).empty())
     uses.scratch.insert(storage.memoryOf(kernel).slot);
@@ -306,6 +341,8 @@ LogicalResult Scheduler::addBlock(Block &block) {
       addPacks(op);
     if (failed(addOp(op)))
       return failure();
+    if (isTop && isStep)
+      addDealloc(step);
   }
   return success();
 }

@@ -13,12 +13,10 @@
 #include "codegen/kernel/KernelBuilder.h"
 #include "codegen/program/Strips.h"
 #include "dialect/launch/LaunchDialect.h"
+#include "dialect/launch/NumberedOps.h"
 #include "passes/memory/Storage.h"
 
 namespace fovea::codegen {
-
-/// The ops of a program by number, as a schedule names them.
-llvm::SmallVector<mlir::Operation *> numberedOps(attn::ProgramOp program);
 
 /// The carries that a loop copies: ahead of it, at the end of a step, and
 /// after it; and the rows of a step that it copies.
@@ -73,6 +71,8 @@ protected:
   virtual void addCopies(attn::KernelOp kernel) {}
   /// Whether one launch runs all steps of a loop.
   virtual bool isPersistent(attn::ScanOp op) { return false; }
+  /// Whether a step of such a loop lists the rows of the next one.
+  virtual bool listsAhead(attn::ScanOp op) { return false; }
   /// When `op` runs within a step of such a loop.
   struct StepTime {
     int64_t phase = 0, turn = 0;
@@ -122,7 +122,10 @@ protected:
 private:
   Values memoriesAt(llvm::ArrayRef<int> slots);
   Value memoryAt(int slot);
+  mlir::Block &homeOf(int slot);
+  void addDealloc(int64_t step);
   void nameMemories();
+  void findStepMemories();
   void numberSlots();
 
   mlir::LogicalResult addBlock(mlir::Block &block);
@@ -141,6 +144,8 @@ private:
   llvm::DenseMap<mlir::Operation *, int64_t> numbers;
   llvm::DenseMap<int, Value> memories;
   llvm::DenseMap<int, std::string> names;
+  /// The loops whose steps have a memory each, by its slot.
+  llvm::DenseMap<int, mlir::Operation *> stepMemories;
   /// The steps of loops.
   llvm::DenseMap<mlir::Operation *, Value> stepOf;
 };

@@ -69,7 +69,7 @@ private:
 
   using Key = std::pair<std::pair<int64_t, int64_t>, StringRef>;
   llvm::DenseMap<Key, RunOp> runs;
-  llvm::DenseSet<Value> written;
+  llvm::DenseSet<Value> written, freed;
   /// The last item of the current block.
   std::pair<int64_t, int64_t> last = {-1, 0};
 };
@@ -123,6 +123,11 @@ LogicalResult Checker::check(RunOp run) {
     error.attachNote(other->second.getLoc()) << "the other run";
     return error;
   }
+  for (Value operand : run->getOperands())
+    if (freed.contains(operand))
+      return run.emitOpError()
+             << "uses '" << operand.getDefiningOp<MemoryOp>().getName()
+             << "' after its live range (C4)";
   for (Value memory : run.getReads())
     if (!written.contains(memory))
       return run.emitOpError()
@@ -154,6 +159,8 @@ LogicalResult Checker::check(Block &block) {
     if (auto memory = dyn_cast<MemoryOp>(op);
         memory && memory.getOrigin() == Origin::given)
       written.insert(memory);
+    if (auto dealloc = dyn_cast<DeallocOp>(op))
+      freed.insert_range(dealloc.getMemories());
     if (auto run = dyn_cast<RunOp>(op); run && failed(check(run)))
       return failure();
     if (auto branch = dyn_cast<scf::IfOp>(op); branch && failed(check(branch)))

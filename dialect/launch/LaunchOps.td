@@ -53,6 +53,7 @@ def Launch_ProgramOp : Launch_Op<"program", [IsolatedFromAbove, SingleBlock,
       come earlier.
     * (C2) no two runs do the same work for the same op and the same tile.
     * (C3) what a run reads is given, kept, or written by a run before it.
+    * (C4) no run uses a memory after its `launch.dealloc`.
   }];
   let arguments = (ins FlatSymbolRefAttr:$program);
   let regions = (region SizedRegion<1>:$body);
@@ -141,17 +142,34 @@ def Launch_MemoryOp : Launch_Op<"memory", [Pure,
   let description = [{
     There is one for the batch (`once`), one for `each` example, or one for each
     `thread` or `block`. The caller writes a `given` memory; `launch.prepare`
-    writes a `kept` one; runs write one that is `made`.
+    writes a `kept` one; runs write one that is `made`. In a step of a loop such
+    a memory exists for that step.
 
-    `%s = launch.memory "s" at 34 : made each ["T", 512] x f32`
+    `of memory 3` is the number of the memory in the locations of the program
+    (`attn.location`). What has none is the workspace of a kernel.
+
+    `%s = launch.memory "s" at 34 of memory 3 : made each ["T", 512] x f32`
   }];
-  let arguments = (ins StrAttr:$name, I64Attr:$slot, Launch_Origin:$origin,
+  let arguments = (ins StrAttr:$name, I64Attr:$slot,
+                       OptionalAttr<I64Attr>:$memory, Launch_Origin:$origin,
                        Launch_Scope:$scope, ArrayAttr:$extents,
                        TypeAttr:$element);
   let results = (outs Launch_Memory:$result);
   let assemblyFormat = [{
-    $name `at` $slot `:` $origin $scope $extents `x` $element attr-dict
+    $name `at` $slot (`of` `memory` $memory^)? `:` $origin $scope $extents `x`
+    $element attr-dict
   }];
+}
+
+def Launch_DeallocOp : Launch_Op<"dealloc"> {
+  let summary = "the end of the live range of memories";
+  let description = [{
+    Their bytes are free for others. A memory of a step ends with the step.
+
+    `launch.dealloc %q, %e`
+  }];
+  let arguments = (ins Variadic<Launch_Memory>:$memories);
+  let assemblyFormat = "$memories attr-dict";
 }
 
 class Launch_Number<string mnemonic> : Launch_Op<mnemonic, [Pure,

@@ -113,6 +113,18 @@ bool isExampleSum(attn::ComputeOp op);
 
 enum class Outcome { Done, Excluded, Missing, Failed };
 
+/// Gives the elements that a body reads, where they are not those of arrays. It
+/// knows which of them are undefined.
+class ElementSource {
+public:
+  enum State { Defined, Undefined, Failed };
+
+  virtual ~ElementSource() = default;
+  /// Element `offset` of view `array`, which `plan` reads.
+  virtual State read(const ReadPlan &plan, unsigned array, int64_t offset,
+                     double &value, Status &error) = 0;
+};
+
 /// The inputs and the status of a run.
 struct RunContext {
   const LengthTable *lengths = nullptr;
@@ -120,6 +132,11 @@ struct RunContext {
   std::vector<View> views;      // one for each of code.arrays
   Rounding *rounding = nullptr; // null: exact
   Slot factor;                  // of a product that is added with one rounding
+  // With a source the views have shapes only, and undefined values propagate: a
+  // run fails where an index or a condition is undefined.
+  ElementSource *source = nullptr;
+  std::vector<uint8_t> undefined; // of the registers
+  bool isUndefined = false;       // whether the result is
   // For Missing: element `offset` of view `array`.
   unsigned array = 0;
   int64_t offset = 0;

@@ -179,6 +179,7 @@ void ElementTask::start(const Code &newCode, const std::vector<Slot> &initial,
   singles.clear();
   row.clear();
   value = 0;
+  undefined = false;
   lastPlace = code->reducer == Reducer::cumsum ? parallel.back() : -1;
   goOn(initial, parallel, lengths);
 }
@@ -216,6 +217,7 @@ Outcome ElementTask::resume(RunContext &context) {
       // A running sum is 0 where the condition excludes its own place.
       terms.clear();
       singles.clear();
+      undefined = false;
       break;
     }
     if (!range->advance(registers))
@@ -231,6 +233,7 @@ void ElementTask::take(Slot term, const RunContext &context) {
   int64_t place =
       numbersTerms(code->reducer) ? rowMajorPlace(*context.lengths) : 0;
   terms.push_back(term);
+  undefined |= context.isUndefined;
   if (numbersTerms(code->reducer))
     places.push_back(place);
   if (!code->single || code->wholeBody)

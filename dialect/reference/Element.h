@@ -51,6 +51,8 @@ public:
   }
   /// The element, in storage form.
   double element() const { return value; }
+  /// Whether a term of it is undefined.
+  bool isUndefined() const { return undefined; }
   /// The row: places and values of the included elements.
   llvm::ArrayRef<int64_t> rowPlaces() const { return places; }
   llvm::ArrayRef<double> rowValues() const { return row; }
@@ -66,6 +68,7 @@ private:
   std::vector<Slot> registers;
   unsigned next = 0;
   bool empty = false;
+  bool undefined = false;
   int64_t lastPlace = -1;      // of cumsum
   std::vector<Slot> terms;     // what is reduced
   std::vector<int64_t> places; // and, where it matters, their places

@@ -52,10 +52,55 @@ static bool locate(const View &view, ArrayRef<unsigned> indices,
   return true;
 }
 
-static Outcome runRead(const Code &code, const ReadPlan &plan,
+//===----------------------------------------------------------------------===//
+// Undefined values
+//===----------------------------------------------------------------------===//
+
+static Outcome dependsOnUndefined(const Code &code, Operation *op,
+                                  const char *what, RunContext &context) {
+  context.error =
+      Status::error(fmt::format("{} of '{}' depends on an undefined value",
+                                what, labelOf(code.op)),
+                    placeOf(op ? op : code.op));
+  return Outcome::Failed;
+}
+
+/// Whether the result of a scalar op is undefined. The operand that decides
+/// alone is enough.
+static bool isUndefined(const Instruction &now,
+                        const std::vector<Slot> &registers,
+                        const std::vector<uint8_t> &undefined) {
+  if (isa<arith::SelectOp>(now.op))
+    return undefined[now.a] ||
+           undefined[registers[now.a].whole ? now.b : now.c];
+  bool isAnd = isa<arith::AndIOp>(now.op);
+  if ((isAnd || isa<arith::OrIOp>(now.op)) &&
+      now.op->getResult(0).getType().isInteger(1)) {
+    auto decides = [&](unsigned number) {
+      return !undefined[number] && (registers[number].whole == 0) == isAnd;
+    };
+    return !decides(now.a) && !decides(now.b) &&
+           (undefined[now.a] || undefined[now.b]);
+  }
+  // What rounds a factor stands at its read.
+  unsigned count = isa<attn::ReadOp>(now.op) ? 1 : now.op->getNumOperands();
+  const unsigned fields[] = {now.a, now.b, now.c};
+  return llvm::any_of(ArrayRef(fields).take_front(count),
+                      [&](unsigned number) { return undefined[number]; });
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+static Outcome runRead(const Code &code, const ReadPlan &plan, unsigned dest,
                        const std::vector<Slot> &registers, RunContext &context,
                        Slot &result) {
   const LengthTable &lengths = *context.lengths;
+  if (context.source)
+    for (unsigned index : plan.indices)
+      if (context.undefined[index])
+        return dependsOnUndefined(code, plan.op, "an index", context);
   int64_t offset;
   unsigned array = plan.array;
   bool found = locate(context.views[array], plan.indices, plan.bounds,
@@ -76,6 +121,8 @@ static Outcome runRead(const Code &code, const ReadPlan &plan,
   if (!found) {
     if (plan.otherwise >= 0) {
       result = registers[plan.otherwise];
+      if (context.source)
+        context.undefined[dest] = context.undefined[plan.otherwise];
       return Outcome::Done;
     }
     context.error = outOfBounds(code, plan, registers, lengths);
@@ -87,7 +134,16 @@ static Outcome runRead(const Code &code, const ReadPlan &plan,
     context.offset = offset;
     return Outcome::Missing;
   }
-  double value = view.array->values[offset];
+  double value = 0;
+  if (context.source) {
+    ElementSource::State state =
+        context.source->read(plan, array, offset, value, context.error);
+    if (state == ElementSource::Failed)
+      return Outcome::Failed;
+    context.undefined[dest] = state == ElementSource::Undefined;
+  } else {
+    value = view.array->values[offset];
+  }
   if (plan.whole)
     result.whole = static_cast<int64_t>(value);
   else
@@ -97,11 +153,22 @@ static Outcome runRead(const Code &code, const ReadPlan &plan,
 
 Outcome reference::run(const Code &code, std::vector<Slot> &registers,
                        unsigned &next, RunContext &context, Slot &result) {
+  bool propagates = context.source;
+  std::vector<uint8_t> &undefined = context.undefined;
+  if (propagates)
+    undefined.resize(std::max(undefined.size(), registers.size()));
   while (true) {
     const Instruction &now = code.instructions[next];
     switch (now.kind) {
     case Instruction::Apply: {
       const char *fault = nullptr;
+      if (propagates) {
+        undefined[now.dest] = isUndefined(now, registers, undefined);
+        if (undefined[now.dest]) {
+          registers[now.dest].whole = 0;
+          break;
+        }
+      }
       registers[now.dest] = now.function(registers[now.a], registers[now.b],
                                          registers[now.c], fault);
       if (fault) {
@@ -121,10 +188,12 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
     }
     case Instruction::Copy:
       registers[now.dest] = registers[now.a];
+      if (propagates)
+        undefined[now.dest] = undefined[now.a];
       break;
     case Instruction::Read: {
-      Outcome outcome = runRead(code, code.reads[now.a], registers, context,
-                                registers[now.dest]);
+      Outcome outcome = runRead(code, code.reads[now.a], now.dest, registers,
+                                context, registers[now.dest]);
       if (outcome != Outcome::Done)
         return outcome;
       break;
@@ -134,6 +203,8 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
           code.extents[now.a].value(registers.data(), *context.lengths);
       break;
     case Instruction::Random: {
+      if (propagates && (undefined[now.a] || undefined[now.b]))
+        return dependsOnUndefined(code, now.op, "the place", context);
       auto op = cast<attn::RandomOp>(now.op);
       RandomPlace place = context.random;
       if (op.getShared())
@@ -155,9 +226,13 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
       next = now.a;
       continue;
     case Instruction::JumpUnless:
+      if (propagates && undefined[now.b])
+        return dependsOnUndefined(code, now.op, "a condition", context);
       next = registers[now.b].whole ? next + 1 : now.a;
       continue;
     case Instruction::Require:
+      if (propagates && undefined[now.a])
+        return dependsOnUndefined(code, now.op, "a condition", context);
       if (!registers[now.a].whole) {
         next = 0;
         return Outcome::Excluded;
@@ -166,6 +241,11 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
     case Instruction::Yield:
       result = registers[now.a];
       context.factor = registers[now.b];
+      context.isUndefined =
+          propagates && (undefined[now.a] || undefined[now.b]);
+      // A scalar outside of an equation is a place or a condition.
+      if (context.isUndefined && !isa<attn::ComputeOp>(code.op))
+        return dependsOnUndefined(code, code.op, "a place", context);
       next = 0;
       return Outcome::Done;
     }

@@ -102,8 +102,9 @@ Status reference::evaluateTogether(Operation *program, ArrayRef<Inputs> inputs,
     for (const Environment &example : ArrayRef(examples).drop_front()) {
       ArrayPtr next = example.arrays.lookup(output.getValue());
       // What a batch has once is its sum.
-      for (size_t i = 0; next != first && i < sum.values.size(); ++i)
-        sum.values[i] += next->values[i];
+      if (next != first)
+        for (auto [total, value] : llvm::zip(sum.values, next->values))
+          total += value;
     }
   }
   return Status::success();

@@ -87,6 +87,8 @@ public:
   /// Null if there is no such function.
   void *addressOf(const std::string &symbol) { return addressIn(*jit, symbol); }
 
+  void *frame() { return memory.frame(); }
+
   const runtime::Program &program() const { return description; }
   const runtime::Workspace &workspace() const { return memory; }
 

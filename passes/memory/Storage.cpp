@@ -56,6 +56,13 @@ const Storage &StorageMap::memory(ArrayLocationAttr location) const {
   return found->second;
 }
 
+std::optional<unsigned> StorageMap::numberOf(int slot) const {
+  for (const auto &[number, memory] : memories)
+    if (memory.slot == slot)
+      return number;
+  return std::nullopt;
+}
+
 const Storage *StorageMap::packedOf(ComputeOp op) const {
   ArrayLocationAttr location = packedLocationOf(op);
   return location && location.isMemory() ? &memory(location) : nullptr;

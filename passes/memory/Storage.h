@@ -91,6 +91,9 @@ public:
   /// itself a carry of the loop; null if none is needed.
   const Storage *swapOf(mlir::Operation *loop, unsigned carry) const;
 
+  /// The number by which locations name a memory; none for a workspace.
+  std::optional<unsigned> numberOf(int slot) const;
+
   const runtime::Program &description() const { return program; }
   runtime::Program &description() { return program; }
   const Loop &loopOf(mlir::Operation *op) const { return *loops.at(op); }

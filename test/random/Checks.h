@@ -31,6 +31,8 @@ struct Statistics {
   int64_t planted = 0, foundInDouble = 0, foundInSingle = 0;
   /// Live ranges that were cut short, and how many of them were found.
   int64_t shortened = 0, noticed = 0;
+  /// Launches of compiled code that were left out, and how many were named.
+  int64_t leftOut = 0, named = 0;
   /// Products by attn::ProductKind, kernels by attn::Schedule, and what is
   /// launched by attn::Units.
   int64_t products[4] = {}, kernels[attn::getMaxEnumValForSchedule() + 1] = {},
@@ -58,6 +60,8 @@ struct Statistics {
     foundInSingle += other.foundInSingle;
     shortened += other.shortened;
     noticed += other.noticed;
+    leftOut += other.leftOut;
+    named += other.named;
     for (size_t kind = 0; kind < std::size(products); ++kind)
       products[kind] += other.products[kind];
     for (size_t kind = 0; kind < std::size(convolutions); ++kind)
@@ -85,6 +89,8 @@ struct CheckOptions {
   /// Instead: runs each program through the debug pool, with the same bits, and
   /// with live ranges cut short, one at a time.
   bool debugPool = false;
+  /// Instead: interprets the launches of each program, on a CPU and a GPU.
+  bool launches = false;
   Scale scale = Scale::Small;
   /// What it compiles for, as `fovea --cpu` names it.
   std::string cpu = "native";

@@ -10,6 +10,7 @@
 #include "driver/model/Compiled.h"
 #include "dialect/reference/Compare.h"
 #include "driver/model/ChooseTarget.h"
+#include "driver/model/Launched.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "passes/analysis/Product.h"
@@ -67,6 +68,8 @@ private:
   void judgeCompany(CompiledProgram &program, const std::string &what);
   void judgeDebugged(llvm::StringRef entry, bool isDouble,
                      const std::string &what);
+  void judgeLaunches(llvm::StringRef entry, const std::string &what);
+  void compareLaunches(const std::string &what);
   void judgeMachines(CompiledProgram &program, CompiledProgram &other,
                      const std::string &what);
   std::unique_ptr<CompiledProgram> compile(llvm::StringRef entry, bool isDouble,
@@ -609,6 +612,66 @@ void CompiledCheck::judgeDebugged(llvm::StringRef entry, bool isDouble,
   failures.resize(before);
 }
 
+/// Leaves out one launch.
+static int64_t launchesAhead = 0;
+static void wrongParallel(FoveaPool *pool, FoveaWork work, void *frame,
+                          int64_t units, int64_t atOnce) {
+  bool isWrong = launchesAhead-- == 0;
+  fovea_parallel(pool, work, frame, isWrong ? 0 : units, atOnce);
+}
+
+/// Compiled code is compared after each launch. One that does nothing is named,
+/// unless its memory has the right numbers already.
+void CompiledCheck::compareLaunches(const std::string &what) {
+  cli::CompiledOptions how;
+  how.optimisation = how.codegen = 0;
+  how.isCached = false;
+  how.threads = 1;
+  auto compared = [&] {
+    Arrays sums;
+    return cli::LaunchedBatch(*batched, parameters, examples, how,
+                              /*compares=*/true)
+        .evaluateGradients(nllSeed, penaltySeed, sums);
+  };
+  if (Status status = compared(); status.failed())
+    return fail(what + ": " + status.text());
+  how.parallel = &wrongParallel;
+  for (int64_t number : {3, 8, 13}) {
+    launchesAhead = number;
+    Status status = compared();
+    if (launchesAhead >= 0)
+      break; // there are fewer
+    ++statistics.leftOut;
+    statistics.named += status.text().find("compiled code differs first in") !=
+                        std::string::npos;
+  }
+}
+
+/// The launches for a CPU and a GPU give the bits of the program, in any order.
+void CompiledCheck::judgeLaunches(llvm::StringRef entry,
+                                  const std::string &what) {
+  for (const char *target : {"x86-64-v3", "cuda"}) {
+    cli::CompiledOptions how;
+    how.target = target;
+    how.isDouble = subject.seed % 2 == 0;
+    std::vector<Inputs> given = inputs;
+    for (Inputs &own : given) {
+      own.single = !how.isDouble;
+      own.data["seed.nll"] = Array::scalar(nllSeed);
+      own.data["seed.penalty"] = Array::scalar(penaltySeed);
+    }
+    cli::LaunchResults results;
+    if (Status status = cli::interpretLaunches(*batched, entry, given, how,
+                                               subject.seed, results);
+        status.failed())
+      return fail("launches of " + what + " for " + target + ": " +
+                  status.text());
+    ++statistics.compiled;
+  }
+  if (entry == "grad")
+    compareLaunches(what);
+}
+
 /// Code for two machines gives the same bits.
 void CompiledCheck::judgeMachines(CompiledProgram &program,
                                   CompiledProgram &other,
@@ -718,7 +781,9 @@ void CompiledCheck::run(const std::vector<std::string> &gets) {
       {"grad", true}, {"grad", false}, {"loss", true}, {"loss", false}};
   for (auto [number, program] : llvm::enumerate(programs))
     if (options.everyProgram || subject.seed % std::size(programs) == number)
-      options.debugPool
+      options.launches
+          ? judgeLaunches(program.first, "@" + std::string(program.first))
+      : options.debugPool
           ? judgeDebugged(program.first, program.second,
                           "compiled @" + std::string(program.first))
           : judge(program.first, program.second);

@@ -11,6 +11,9 @@
 //                              own, the same in any batch
 //     --mistakes 20            instead: puts that many into each spec's
 //                              gradients, and counts those that are found
+//     --launches               instead: interprets the launches of programs,
+//     and
+//                              compares compiled code after each
 //     --carries                instead: decoders with states of every kind,
 //                              whose compiled beams are the interpreter's
 //     --nearly                 the same, many of which cannot be decoded
@@ -57,6 +60,9 @@ static cl::opt<bool>
     debugPool("debug-pool",
               cl::desc("run programs with units in random order and NaN in "
                        "free memory, and cut some live ranges short"));
+static cl::opt<bool>
+    launches("launches", cl::desc("interpret the launches of programs, for a "
+                                  "CPU and for a GPU"));
 static cl::opt<bool> large("large", cl::desc("with dims that are worth matrix "
                                              "products; implies --compiled"));
 static cl::opt<bool> carries("carries",
@@ -317,11 +323,12 @@ static int checkSeeds(int64_t first, int64_t last) {
   options.everyProgram = everyProgram;
   options.mistakes = mistakes;
   options.debugPool = debugPool;
+  options.launches = launches;
   options.cpu = cpu;
   options.otherCpu = otherCpu;
   options.roundsFactors = roundsFactors;
   options.scale = large ? Scale::Large : Scale::Small;
-  if (compiledOnly || large || debugPool || mistakes > 0)
+  if (compiledOnly || large || debugPool || launches || mistakes > 0)
     options.gradients = options.decoding = options.renaming =
         options.formatting = options.everyPass = false;
   if (bitsOnly)
@@ -371,6 +378,9 @@ static int checkSeeds(int64_t first, int64_t last) {
   if (debugPool)
     llvm::outs() << "; of " << statistics.shortened << " live ranges cut short "
                  << statistics.noticed << " are noticed";
+  if (launches)
+    llvm::outs() << "; of " << statistics.leftOut << " launches left out "
+                 << statistics.named << " are named";
   // What the specs reach: a kind that none reaches is tested by none.
   for (auto [kind, count] : llvm::enumerate(statistics.products))
     llvm::outs() << "; "

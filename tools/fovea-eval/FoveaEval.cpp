@@ -1,7 +1,8 @@
 //===- FoveaEval.cpp - evaluates a system or program of a file ------------===//
 //
 // A developer's tool for tests of IR: runs the reference interpreter (with
-// --compiled, compiled code) on one container of an .mlir file and prints every
+// --compiled, compiled code; with --launches, the interpreter of launches, on a
+// program with its schedule) on one container of an .mlir file and prints every
 // output as a line
 //
 //   NAME [EXTENTS]: VALUE VALUE ..
@@ -13,6 +14,7 @@
 
 #include "codegen/Backend.h"
 #include "dialect/AttnDialect.h"
+#include "dialect/launch-reference/Interpreter.h"
 #include "dialect/reference/Search.h"
 #include "driver/model/CompiledDecoder.h"
 #include "passes/Passes.h"
@@ -43,6 +45,13 @@ static cl::list<std::string> equations("equation",
                                        cl::desc("an equation to print, too"));
 static cl::opt<bool> objective("objective",
                                cl::desc("print nll, logp, choices, penalty"));
+static cl::opt<bool>
+    isLaunched("launches", cl::desc("interpret the launches of the program"));
+static cl::opt<uint64_t> order("order",
+                               cl::desc("seed of the order of launches"));
+static cl::opt<unsigned>
+    copies("copies", cl::init(1),
+           cl::desc("with --launches: the examples in the batch"));
 static cl::opt<int64_t> seed("seed", cl::desc("seed of dropout and draws"));
 static cl::opt<int64_t> update("update", cl::desc("number of the update"));
 static cl::opt<int64_t> example("example", cl::desc("id of the example"));
@@ -230,6 +239,30 @@ static int runDecode(Operation *container, const Inputs &inputs) {
   return 0;
 }
 
+/// Interprets the schedule of a program, on copies of one example.
+static int runLaunches(Operation *container, const Inputs &inputs) {
+  auto program = dyn_cast<attn::ProgramOp>(container);
+  launch::InterpretOptions options;
+  options.order = order;
+  for (auto schedule :
+       container->getParentOfType<ModuleOp>().getOps<launch::ProgramOp>()) {
+    if (!program || schedule.getProgram() != program.getSymName())
+      continue;
+    std::vector<Arrays> outputs;
+    std::vector<Inputs> batch(copies, inputs);
+    Status status =
+        launch::interpret(schedule, program, batch, options, outputs);
+    if (status.succeeded())
+      status = launch::compareWithProgram(program, batch, outputs);
+    if (status.failed())
+      return fail(status.text());
+    print(outputs.front());
+    return 0;
+  }
+  return fail("'" + file + "' has no schedule of '" + entry +
+              "'; help: use 'fovea-opt --fovea-schedule-launches'");
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(argc, argv, "evaluates attn IR\n");
@@ -237,7 +270,7 @@ int main(int argc, char **argv) {
   codegen::registerTargets(targets);
   MLIRContext context(targets);
   context.loadDialect<attn::AttnDialect, arith::ArithDialect, math::MathDialect,
-                      scf::SCFDialect>();
+                      scf::SCFDialect, launch::LaunchDialect>();
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, &context);
   if (!module)
     return 1;
@@ -270,6 +303,8 @@ int main(int argc, char **argv) {
   inputs.example = example;
   if (decodes)
     return runDecode(container, inputs);
+  if (isLaunched)
+    return runLaunches(container, inputs);
   EvaluateOptions options;
   options.equations.assign(equations.begin(), equations.end());
   options.objective = objective;

@@ -244,7 +244,8 @@ fovea::cli::idleOptions(StringRef command,
   if (command == "run" || command == "score" || command == "decode")
     for (StringRef option : {"--threads", "--dtype", "--cpu"})
       for (StringRef other : {"--reference", "--stop-after"})
-        if (command == "decode" || option != "--dtype")
+        if ((command == "decode" || option != "--dtype") &&
+            (option != "--cpu" || !isGiven("--launches")))
           excludes(option, other);
   if (command == "train")
     needs("--valid-every", "--valid");

@@ -88,7 +88,9 @@ static int runCommand(const Arguments &arguments) {
 
 /// Open the device before anything that it reads.
 static int runOnTarget(Arguments &arguments) {
-  if (arguments.command != "compile")
+  bool runsOnTarget = arguments.command != "compile" &&
+                      !(arguments.launches && arguments.reference);
+  if (runsOnTarget)
     if (int code = chooseTarget(arguments); code != done)
       return code;
   if (int code = checkPrecision(arguments); code != done)

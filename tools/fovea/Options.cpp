@@ -169,6 +169,10 @@ private:
                      "passes that do not run; the results keep their bits")
         ->type_name("PASS")
         ->group("");
+    command->add_flag(
+        "--launches", arguments.launches,
+        "check each launch of compiled code against an interpreter; with "
+        "--reference: interpret the launches instead of running them");
     addOutput(command, "the safetensors file for the results");
     command->get_option("-o")->required();
     addSeed(command, "enable dropout and weight noise with this random seed");

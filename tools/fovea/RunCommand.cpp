@@ -5,6 +5,7 @@
 #include "driver/model/ChooseTarget.h"
 #include "driver/model/Compiled.h"
 #include "driver/model/Execution.h"
+#include "driver/model/Launched.h"
 #include "passes/Pipeline.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -76,6 +77,12 @@ int fovea::cli::runRun(const Arguments &arguments) {
     return badUsage;
   if (!readLeaveOut(arguments, request))
     return badUsage;
+  // A schedule is made of what is compiled.
+  if (arguments.launches) {
+    if (!arguments.stopAfter.empty())
+      return wrongUsage("'--launches' has no '--stop-after'");
+    request.stopAfter = attn::Phase::fuse;
+  }
   // The phases that belong to a machine leave out passes, too.
   if (!isReference && !request.leaveOut.empty())
     request.stopAfter = attn::Phase::memory;
@@ -96,7 +103,15 @@ int fovea::cli::runRun(const Arguments &arguments) {
     return session.finish();
   runtime::TensorFile results;
   runtime::Status status = runtime::Status::success();
-  if (isReference) {
+  if (arguments.launches) {
+    CompiledOptions options = compiledOptionsOf(arguments);
+    options.isDouble = !batch.single && isReference;
+    options.seed = arguments.seed;
+    LaunchedBatch launched(*execution.model->module, execution.parameters,
+                           execution.examples, options, !isReference);
+    status = reference::runBatch(*execution.model->module, launched, batch,
+                                 results.tensors);
+  } else if (isReference) {
     status = reference::runBatch(*execution.model->module, execution.parameters,
                                  execution.examples, batch, results.tensors);
   } else {

@@ -203,6 +203,8 @@ bool GpuScheduler::addScatter(ComputeOp op) {
 
 bool GpuScheduler::isPersistent(ScanOp op) { return staysOnDevice(op); }
 
+bool GpuScheduler::listsAhead(ScanOp op) { return attn::listsAhead(op); }
+
 Scheduler::StepTime GpuScheduler::timeInStep(Operation *op) {
   attn::StepTime time = timeOf(op);
   return {time.phase, time.turn};

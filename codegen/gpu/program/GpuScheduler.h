@@ -28,6 +28,7 @@ private:
   bool addScatter(attn::ComputeOp op) override;
   void addCopies(attn::KernelOp kernel) override;
   bool isPersistent(attn::ScanOp op) override;
+  bool listsAhead(attn::ScanOp op) override;
   StepTime timeInStep(mlir::Operation *op) override;
   Values scalarsOf(const StripGroup &group) override;
   Values scalarsOf(attn::ComputeOp op,

@@ -1,0 +1,85 @@
+//===- Compare.cpp - what a schedule gives is what its program gives ------===//
+
+#include "dialect/launch-reference/Executor.h"
+
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::launch;
+using reference::Array;
+using reference::Arrays;
+using reference::Inputs;
+
+static Status compareArrays(const std::string &name, const Array &got,
+                            const Array &wanted) {
+  for (size_t i = 0; i < wanted.values.size(); ++i)
+    if (got.shape != wanted.shape ||
+        (std::memcmp(&got.values[i], &wanted.values[i], sizeof(double)) != 0 &&
+         !(std::isnan(got.values[i]) && std::isnan(wanted.values[i])) &&
+         got.values[i] != wanted.values[i]))
+      return Status::error(fmt::format(
+          "the launches give {:.17g} as element {} of '{}', but the program "
+          "gives {:.17g}",
+          got.shape != wanted.shape ? NAN : got.values[i], i, name,
+          wanted.values[i]));
+  return Status::success();
+}
+
+Arrays launch::sumsOf(attn::ProgramOp program,
+                      const std::vector<Arrays> &outputs) {
+  Arrays sums = outputs.front();
+  for (auto output : program.getOps<attn::OutputOp>()) {
+    if (!isPerExample(output.getValue()))
+      continue;
+    std::string name = output.getTarget().str();
+    for (const Arrays &next : ArrayRef(outputs).drop_front())
+      for (auto [sum, value] :
+           llvm::zip(sums[name].values, next.at(name).values))
+        sum += value;
+  }
+  return sums;
+}
+
+/// The outputs of each example, as the program gives them.
+static Status compareEach(attn::ProgramOp program, ArrayRef<Inputs> inputs,
+                          const std::vector<Arrays> &outputs) {
+  for (auto [own, got] : llvm::zip_equal(inputs, outputs)) {
+    Arrays wanted;
+    if (Status status = reference::evaluate(program, own, wanted);
+        status.failed())
+      return status;
+    for (auto output : program.getOps<attn::OutputOp>()) {
+      std::string name = output.getTarget().str();
+      if (!isPerExample(output.getValue()))
+        continue;
+      if (Status status = compareArrays(name, got.at(name), wanted.at(name));
+          status.failed())
+        return status;
+    }
+  }
+  return Status::success();
+}
+
+Status launch::compareWithProgram(attn::ProgramOp program,
+                                  ArrayRef<Inputs> inputs,
+                                  const std::vector<Arrays> &outputs) {
+  if (Status status = compareEach(program, inputs, outputs); status.failed())
+    return status;
+  Arrays sums;
+  if (Status status = reference::evaluateTogether(program, inputs, sums);
+      status.failed())
+    return status;
+  for (auto output : program.getOps<attn::OutputOp>()) {
+    std::string name = output.getTarget().str();
+    if (isPerExample(output.getValue()))
+      continue;
+    if (Status status =
+            compareArrays(name, outputs.front().at(name), sums.at(name));
+        status.failed())
+      return status;
+  }
+  return Status::success();
+}
