@@ -69,8 +69,8 @@ std::string Compilation::keyOf(ModuleOp module) const {
 
 llvm::Expected<Object> Compilation::compile(ModuleOp module) {
   bool isHost = module->hasAttr(hostName);
-  auto machine = target.createMachine(
-      llvm::CodeGenOptLevel(isHost ? 0 : options.codegen));
+  auto machine =
+      target.createMachine(llvm::CodeGenOptLevel(isHost ? 0 : options.codegen));
   if (!machine)
     return machine.takeError();
   llvm::LLVMContext llvmContext;

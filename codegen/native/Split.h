@@ -27,9 +27,9 @@ namespace fovea::codegen {
 /// A function is inlined only into callers in its own part: the emitter must do
 /// mandatory inlining.
 ///
-/// Functions that run programs, as `isHost` tells, get one separate module, with
-/// the attribute `hostName`. They only hand kernels over, and grow with the
-/// number of layers: one takes longer to optimise than all kernels.
+/// Functions that run programs, as `isHost` tells, get one separate module,
+/// with the attribute `hostName`. They only hand kernels over, and grow with
+/// the number of layers: one takes longer to optimise than all kernels.
 ///
 /// A module with other ops than functions, or with cyclic calls, stays
 /// unchanged.
