@@ -350,6 +350,11 @@ void Executor::report(RunOp run) {
     list.push_back({memory->op, each.example, row, each.offset,
                     cells.values[each.offset]});
   }
+  // Elements were computed in random order.
+  llvm::sort(list, [](const Written &a, const Written &b) {
+    return std::tuple(MemoryOp(a.memory).getSlot(), a.example, a.offset) <
+           std::tuple(MemoryOp(b.memory).getSlot(), b.example, b.offset);
+  });
   options.onRun(run, list);
 }
 
