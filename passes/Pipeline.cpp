@@ -219,6 +219,8 @@ static void fuse(Passes manager, const PipelineOptions &options) {
   manager.addPass(createExposeProducts());
   // After all changes to the bodies of sums.
   manager.addOptionalForValues(createJoinSums());
+  // After that, and before products, which its conditions gather.
+  manager.addOptionalForValues(createGuardRows());
   // The equations are final from here on.
   manager.addOptionalForValues(createNameProducts());
   // Before all decisions about a machine.

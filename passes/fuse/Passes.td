@@ -331,6 +331,33 @@ def JoinSums : Pass<"attn-join-sums", "::mlir::ModuleOp"> {
   }];
 }
 
+def GuardRows : Pass<"attn-guard-rows", "::mlir::ModuleOp"> {
+  let summary = "work follows the guard";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs, in which layers are computed only for the rows that
+      are looked at. A condition that reads arrays holds wherever the result of
+      an equation is read, or wherever one of its factors is not zero: it becomes
+      a condition of the equation.
+    * After: all that changes equations. Before: `attn-name-products`, which makes
+      these layers products of gathered rows.
+    * Not: guards of no layer; equations that stand before an array that the
+      guard reads; guards that pass through views, such as `fold`.
+
+    Example: an expert, which a router chooses for some words.
+
+    ```mlir
+    %y = attn.compute (%t: "T", %n: 64) sum (%k: 32) { %x[%t, %k] * %w[%n, %k] } {attn.batch = "each"}
+    %z = attn.compute (%t: "T", %n: 64) { if %g[%t] > 0 then %y[%t, %n] else 0 } {attn.batch = "each"}
+
+    // becomes
+
+    %y = attn.compute (%t: "T", %n: 64) sum (%k: 32) where { %g[%t] > 0 }
+      { %x[%t, %k] * %w[%n, %k] } {attn.batch = "each"}
+    ```
+  }];
+}
+
 def NameProducts : Pass<"attn-name-products", "::mlir::ModuleOp"> {
   let summary = "which equations are matrix products";
   let description = [{

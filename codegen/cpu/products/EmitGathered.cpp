@@ -37,6 +37,19 @@ void ProgramEmitter::emitGathered(ComputeOp op, RowsProduct product) {
         };
         Value height = kernel.number(gatheredRows);
         Value count = kernel.number(product.count);
+        if (choosesRows(op, product)) {
+          kernel.call(gemmChosenName(real),
+                      {slotOf(storage.of(product.left.getArray())),
+                       slotOf(*storage.rowListOf(op)),
+                       slotOf(storage.of(product.right.getArray())),
+                       kernel.number(product.rowStride),
+                       slotOf(storage.of(op.getResult())),
+                       kernel.number(product.width),
+                       kernel.number(product.width),
+                       kernel.slot(frame, termsSlot), kernel.mul(first, height),
+                       kernel.min(kernel.mul(last, height), count)});
+          return;
+        }
         kernel.call(gemmColumnsName(real),
                     {slotOf(storage.of(product.left.getArray())),
                      slotOf(*storage.rowListOf(op)),

@@ -145,6 +145,8 @@ void ProgramEmitter::multiply(KernelBuilder &kernel, Value frame, ComputeOp op,
 void ProgramEmitter::emitProduct(ComputeOp op, RowsProduct product) {
   if (!product.packsAhead())
     return emitGathered(op, product);
+  if (choosesRows(op, product))
+    return emitChosenRows(op, product);
   const Storage &result = storage.of(op.getResult());
   ProductSize size = sizeOf(op);
   int64_t panels = tile.panels(product.columns());

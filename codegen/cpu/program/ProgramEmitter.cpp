@@ -79,6 +79,8 @@ void ProgramEmitter::declareFunctions(bool marksSteps) {
     if (!product || !product->gathered)
       return;
     emitGatheredGemm(module, real, target);
+    if (choosesRows(compute, *product) && !product->isByRows())
+      emitChosenGemm(module, real, target);
     declare(poolThreadsName, pointer, main.getI32Type());
   });
 }

@@ -26,6 +26,10 @@ bool isOfIntegers(attn::ComputeOp op, mlir::Type real);
 mlir::Value threadMemory(KernelBuilder &kernel, mlir::Type real,
                          mlir::Value frame, attn::ThreadMemory memory);
 
+/// Returns whether the condition of a product with gathered rows, or terms,
+/// chooses among whole rows.
+bool choosesRows(attn::ComputeOp op, const attn::RowsProduct &product);
+
 class ProgramEmitter final : public LaunchEmitter {
 public:
   ProgramEmitter(attn::ProgramOp program, mlir::ModuleOp module,
@@ -74,6 +78,8 @@ private:
   void emitExampleStrips(const StripGroup &group, llvm::StringRef name);
   void emitBatchStrips(const StripGroup &group, llvm::StringRef name);
   void emitGathered(attn::ComputeOp op, attn::RowsProduct product);
+  /// A product of the rows that the condition of `op` chooses.
+  void emitChosenRows(attn::ComputeOp op, attn::RowsProduct product);
   mlir::Value unitsOfThread(int64_t units);
 
   Target target;

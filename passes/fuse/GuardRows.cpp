@@ -1,0 +1,388 @@
+//===- GuardRows.cpp - work follows the guard -----------------------------===//
+//
+// `if g[t] > 0 then y[t] else 0` looks at some rows of y only. A layer whose
+// rows nobody looks at elsewhere is computed for these rows. It gets the guard
+// as its condition, and so becomes a product whose rows are gathered
+// (passes/analysis/GatheredProduct.h). In the gradient the rows elsewhere are
+// zero, and a product with zeros adds nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/conditions/Conditions.h"
+#include "passes/Passes.h"
+#include "passes/analysis/Access.h"
+#include "passes/analysis/GatheredProduct.h"
+#include "passes/analysis/Product.h"
+#include "passes/batch/Batch.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace fovea::attn;
+
+namespace fovea::attn {
+#define GEN_PASS_DEF_GUARDROWS
+#include "passes/Passes.h.inc"
+} // namespace fovea::attn
+
+namespace {
+/// A shared condition at some indices of an op.
+struct RowGuard {
+  ComputeOp bits;
+  SmallVector<unsigned> indices;
+
+  bool operator==(const RowGuard &other) const {
+    return bits == other.bits && indices == other.indices;
+  }
+};
+using RowGuards = SmallVector<RowGuard, 2>;
+
+/// The guards of the ops of one block.
+class BlockGuards {
+public:
+  explicit BlockGuards(Block &block) : block(block) {
+    for (auto op : block.getOps<ComputeOp>())
+      ops.push_back(op);
+  }
+  void run();
+
+private:
+  std::optional<RowGuard> guardOf(Value condition, ComputeOp op);
+  void addParts(Value condition, ComputeOp op, RowGuards &guards);
+  RowGuards ofZeros(Value value, ComputeOp op, ReadOp except);
+  RowGuards ofFactors(ComputeOp op, ReadOp except);
+  RowGuards ofUse(ReadOp read, ComputeOp reader);
+  RowGuards ofReaders(ComputeOp op);
+  bool mayHave(ComputeOp op, const RowGuard &guard);
+  bool add(ComputeOp op, const RowGuards &guards);
+  void addCondition(ComputeOp op, const RowGuard &guard);
+  void require(ComputeOp op, const RowGuard &guard);
+
+  Block &block;
+  std::vector<ComputeOp> ops;
+  /// Equations of the shared conditions, each over its indices.
+  std::vector<ComputeOp> shared;
+  /// The guards outside of which an op is zero, or nobody looks at it. An op
+  /// that has none of its own gets them.
+  llvm::DenseMap<Operation *, RowGuards> guards;
+  llvm::DenseMap<Operation *, size_t> numOwn;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+/// The ops from which a condition is computed, in order, if it reads arrays at
+/// some of the indices of its op.
+static std::optional<SmallVector<Operation *>> sliceOf(Value condition,
+                                                       Block &body) {
+  llvm::SetVector<Operation *> found;
+  SmallVector<Value> values = {condition};
+  bool reads = false;
+  while (!values.empty()) {
+    Operation *def = values.pop_back_val().getDefiningOp();
+    if (!def || def->getBlock() != &body || !found.insert(def))
+      continue;
+    auto read = dyn_cast<ReadOp>(def);
+    if (def->getNumRegions() != 0 || !isPure(def) ||
+        (read && (!read.getAlternatives().empty() || read.getOtherwise())))
+      return std::nullopt;
+    reads |= static_cast<bool>(read);
+    llvm::append_range(values, def->getOperands());
+  }
+  if (!reads)
+    return std::nullopt;
+  SmallVector<Operation *> slice = found.takeVector();
+  llvm::sort(slice,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return slice;
+}
+
+/// The guard that `condition`, in the body or the condition of `op`, is.
+std::optional<RowGuard> BlockGuards::guardOf(Value condition, ComputeOp op) {
+  Operation *last = condition.getDefiningOp();
+  if (!last || last->getParentOp() != op)
+    return std::nullopt;
+  Block &body = *last->getBlock();
+  std::optional<SmallVector<Operation *>> slice = sliceOf(condition, body);
+  uint64_t needs = dependence(condition);
+  if (!slice || !startsAtZero(op) || op.getNumIndices() >= 64)
+    return std::nullopt;
+  RowGuard guard;
+  SmallVector<Attribute> names, extents;
+  for (unsigned index = 0; index < op.getNumIndices(); ++index)
+    if (needs >> index & 1) {
+      guard.indices.push_back(index);
+      names.push_back(op.getIndices()[index]);
+      extents.push_back(op.getExtents()[index]);
+    }
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  guard.bits =
+      ComputeOp::create(builder, op.getLoc(), "", names, extents, {},
+                        names.size(), Reducer::none, builder.getI1Type());
+  Block &own = guard.bits.getBody().front();
+  builder.setInsertionPointToEnd(&own);
+  IRMapping mapping;
+  for (auto [at, index] : llvm::enumerate(guard.indices))
+    mapping.map(body.getArgument(index), own.getArgument(at));
+  for (Operation *inner : *slice)
+    builder.clone(*inner, mapping);
+  YieldOp::create(builder, op.getLoc(), mapping.lookup(condition));
+  for (ComputeOp other : shared)
+    if (other.getExtents() == guard.bits.getExtents() &&
+        OperationEquivalence::isRegionEquivalentTo(
+            &other.getBody(), &guard.bits.getBody(),
+            OperationEquivalence::IgnoreLocations)) {
+      guard.bits.erase();
+      guard.bits = other;
+      return guard;
+    }
+  shared.push_back(guard.bits);
+  return guard;
+}
+
+void BlockGuards::addParts(Value condition, ComputeOp op, RowGuards &found) {
+  for (Value part : conjunctsOf(condition))
+    if (std::optional<RowGuard> guard = guardOf(part, op))
+      if (!llvm::is_contained(found, *guard))
+        found.push_back(*guard);
+}
+
+//===----------------------------------------------------------------------===//
+// Which rows count
+//===----------------------------------------------------------------------===//
+
+/// The guard of an array, which `read` reads, at the indices of its reader; or
+/// the other way round. Nothing where an index has no counterpart.
+static std::optional<RowGuard> moved(const RowGuard &guard, ReadOp read,
+                                     ComputeOp reader, bool toReader) {
+  RowGuard result{guard.bits, {}};
+  for (unsigned index : guard.indices) {
+    std::optional<unsigned> found;
+    for (auto [axis, value] : llvm::enumerate(read.getIndices())) {
+      AccessIndex at = classify(value, reader);
+      if (at.kind == AccessIndex::Iterator && at.offset == 0 &&
+          index == (toReader ? axis : at.iterator))
+        found = toReader ? at.iterator : static_cast<unsigned>(axis);
+    }
+    if (!found || llvm::is_contained(result.indices, *found))
+      return std::nullopt;
+    result.indices.push_back(*found);
+  }
+  return result;
+}
+
+/// The guards outside of which a scalar in the body of `op` is zero, whatever
+/// `except` reads: what a product has with any factor, and a sum with all
+/// terms.
+RowGuards BlockGuards::ofZeros(Value value, ComputeOp op, ReadOp except) {
+  Operation *def = value.getDefiningOp();
+  if (isa_and_nonnull<arith::DivFOp, arith::NegFOp>(def))
+    return ofZeros(def->getOperand(0), op, except);
+  if (isa_and_nonnull<arith::MulFOp, arith::AddFOp, arith::SubFOp>(def)) {
+    RowGuards left = ofZeros(def->getOperand(0), op, except),
+              right = ofZeros(def->getOperand(1), op, except), both;
+    if (isa<arith::MulFOp>(def)) {
+      llvm::append_range(left, right);
+      return left;
+    }
+    llvm::copy_if(left, std::back_inserter(both), [&](const RowGuard &guard) {
+      return llvm::is_contained(right, guard);
+    });
+    return both;
+  }
+  RowGuards result;
+  auto read = dyn_cast_or_null<ReadOp>(def);
+  if (!read || read == except || !read.getAlternatives().empty() ||
+      read.getOtherwise())
+    return result;
+  for (const RowGuard &guard : guards.lookup(read.getArray().getDefiningOp()))
+    if (std::optional<RowGuard> own = moved(guard, read, op, true))
+      result.push_back(*own);
+  return result;
+}
+
+/// The guards outside of which the whole value of `op` is zero, whatever
+/// `except` reads.
+RowGuards BlockGuards::ofFactors(ComputeOp op, ReadOp except) {
+  if (op.getReducer() != Reducer::none && op.getReducer() != Reducer::sum)
+    return {};
+  return ofZeros(op.getYielded(), op, except);
+}
+
+/// The guards, at the indices of the array, outside of which `read` does not
+/// look at it.
+RowGuards BlockGuards::ofUse(ReadOp read, ComputeOp reader) {
+  RowGuards atReader, result;
+  if (!read.getAlternatives().empty() || read.getOtherwise())
+    return result;
+  auto known = guards.find(reader);
+  if (known != guards.end())
+    atReader = known->second;
+  llvm::append_range(atReader, ofFactors(reader, read));
+  for (Operation *inner = read, *outer = read->getParentOp(); outer != reader;
+       inner = outer, outer = outer->getParentOp())
+    if (auto branch = dyn_cast<scf::IfOp>(outer);
+        branch && inner->getBlock() == branch.thenBlock())
+      addParts(branch.getCondition(), reader, atReader);
+  for (const RowGuard &guard : atReader)
+    if (std::optional<RowGuard> own = moved(guard, read, reader, false))
+      if (!llvm::is_contained(result, *own))
+        result.push_back(*own);
+  return result;
+}
+
+/// The guards that all readers of an op have.
+RowGuards BlockGuards::ofReaders(ComputeOp op) {
+  std::optional<RowGuards> common;
+  for (Operation *user : op->getUsers()) {
+    auto read = dyn_cast<ReadOp>(user);
+    auto reader = user->getParentOfType<ComputeOp>();
+    if (!read || !reader || reader->getBlock() != &block ||
+        read.getArray() != op.getResult())
+      return {};
+    if (llvm::is_contained(shared, reader))
+      return {};
+    RowGuards own = ofUse(read, reader);
+    if (!common)
+      common = own;
+    else
+      llvm::erase_if(*common, [&](const RowGuard &guard) {
+        return !llvm::is_contained(own, guard);
+      });
+  }
+  return common.value_or(RowGuards());
+}
+
+/// Returns whether an equation may have a guard as its condition, and does less
+/// work then.
+bool BlockGuards::mayHave(ComputeOp op, const RowGuard &guard) {
+  bool isLayer = op.getReducer() == Reducer::sum && isMatrixProduct(op) &&
+                 op.getNumReduction() == 1;
+  if (!op.getElementType().isF64() || !startsAtZero(op) ||
+      (op.getReducer() != Reducer::none && !isLayer) ||
+      (op.getReducer() == Reducer::none && batchOf(op) != BatchKind::each))
+    return false;
+  bool isRow = llvm::all_of(guard.indices, [&](unsigned index) {
+    return index < op.getNumParallel();
+  });
+  if (isRow && guard.indices.size() >= op.getNumParallel())
+    return false;
+  WalkResult isEarlier = ComputeOp(guard.bits).getBody().walk([&](ReadOp read) {
+    Operation *def = read.getArray().getDefiningOp();
+    bool isLate = def && def->getBlock() == &block && !def->isBeforeInBlock(op);
+    return isLate ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return !isEarlier.wasInterrupted();
+}
+
+bool BlockGuards::add(ComputeOp op, const RowGuards &found) {
+  bool isNew = false;
+  for (const RowGuard &guard : found)
+    if (mayHave(op, guard) && !llvm::is_contained(guards[op], guard)) {
+      guards[op].push_back(guard);
+      isNew = true;
+    }
+  return isNew;
+}
+
+/// Returns whether an equation is a layer of a batch: rows times weights.
+static bool isLayerOfBatch(ComputeOp op) {
+  if (batchOf(op) != BatchKind::each || !isMatrixProduct(op) ||
+      op.getNumReduction() != 1 || op.hasCondition())
+    return false;
+  auto isLong = [&](unsigned index) {
+    return numberOf(op.getExtents()[index]).value_or(0) >= leastExtent;
+  };
+  unsigned term = op.getNumParallel();
+  bool isOnce = false;
+  for (Value factor : op.getYielded().getDefiningOp()->getOperands())
+    isOnce |= !isPerExample(factor.getDefiningOp<ReadOp>().getArray());
+  return isOnce && isLong(term) && isLong(term - 1);
+}
+
+/// Makes the guard a condition of the equation; not if it would no longer be a
+/// matrix product.
+void BlockGuards::require(ComputeOp op, const RowGuard &guard) {
+  if (op.getReducer() == Reducer::sum) {
+    OpBuilder builder(op);
+    auto copy = cast<ComputeOp>(builder.clone(*op));
+    addCondition(copy, guard);
+    bool isProduct = gatheredProduct(copy) != nullptr;
+    copy.erase();
+    if (!isProduct)
+      return;
+  }
+  addCondition(op, guard);
+}
+
+void BlockGuards::addCondition(ComputeOp op, const RowGuard &guard) {
+  Region &region = op.getCondition();
+  Value before = openCondition(op);
+  OpBuilder builder = OpBuilder::atBlockEnd(&region.front());
+  SmallVector<Value> at;
+  for (unsigned index : guard.indices)
+    at.push_back(region.getArgument(index));
+  Conjunction all(builder, op.getLoc());
+  if (before)
+    all.require(before);
+  all.require(inlineRegion(builder, ComputeOp(guard.bits).getBody(), at));
+  YieldOp::create(builder, op.getLoc(), all.finish());
+}
+
+void BlockGuards::run() {
+  for (ComputeOp op : ops) {
+    if (!op.hasCondition() ||
+        (op.getReducer() != Reducer::none && op.getReducer() != Reducer::sum))
+      continue;
+    RowGuards own;
+    addParts(op.getCondition().front().getTerminator()->getOperand(0), op, own);
+    numOwn[op] = own.size();
+    if (!own.empty())
+      guards[op] = own;
+  }
+  bool changes = true;
+  for (int round = 0; changes && round < 3; ++round) {
+    changes = false;
+    for (ComputeOp op : ops)
+      changes |= add(op, ofFactors(op, {}));
+    for (ComputeOp op : llvm::reverse(ops))
+      changes |= add(op, ofReaders(op));
+  }
+  llvm::SmallDenseSet<Operation *> useful;
+  for (ComputeOp op : ops)
+    if (isLayerOfBatch(op))
+      for (const RowGuard &guard : guards.lookup(op))
+        useful.insert(guard.bits);
+  for (ComputeOp op : ops) {
+    RowGuards found = guards.lookup(op);
+    for (const RowGuard &guard : ArrayRef(found).drop_front(numOwn.lookup(op)))
+      if (useful.contains(guard.bits))
+        require(op, guard);
+  }
+  for (ComputeOp bits : shared)
+    bits.erase();
+}
+
+namespace {
+struct GuardRows : fovea::attn::impl::GuardRowsBase<GuardRows> {
+  void runOnOperation() override {
+    if (failed(verifyBatched(getOperation())))
+      return signalPassFailure();
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      SmallVector<Block *> blocks = {&program.getBody().front()};
+      program.walk([&](Operation *op) {
+        if (isa<ScanOp, SearchOp>(op))
+          blocks.push_back(&op->getRegion(0).front());
+      });
+      for (Block *block : blocks)
+        BlockGuards(*block).run();
+    }
+  }
+};
+} // namespace
