@@ -376,10 +376,10 @@ void StorageMap::addProduct(ComputeOp op, int position) {
   int64_t columns = llvm::alignTo(product->columns(), target.getTileColumns());
   auto type = cast<ArrayType>(product->right.getArray().getType());
   int64_t elements = isRows ? product->count * columns : columns;
-  // Pairs of bytes, in memory for reals.
+  // Bytes in groups of up to four, and a number of four bytes per column.
   if (Type factor = precisionOf(op);
       factor && factor.isInteger(8) && real.isF32() && isRows)
-    elements = llvm::divideCeil(llvm::alignTo(product->count, 2) * columns, 4);
+    elements = (llvm::divideCeil(product->count, 4) + 1) * columns;
   SmallVector<Attribute> extents = {builder.getI64IntegerAttr(elements)};
   if (!isRows)
     extents.insert(extents.begin(), type.getShape().begin(),

@@ -5,6 +5,10 @@
 // and adds two neighbours in i32. Full products of 8 bits: vpmaddubsw would
 // saturate.
 //
+// With VNNI, four terms at a time: vpdpbusd multiplies bytes of A without sign
+// with those of B. So A has 128 more, and each sum begins at -128 times that of
+// its column of B, which follows each packed panel.
+//
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/products/IntegerGemm.h"
@@ -44,14 +48,43 @@ struct IntegerEmitter {
     return "fovea_gemm_tile_i8_" + std::to_string(rows) + "x" +
            std::to_string(panels);
   }
-  Value pairs(Value terms) { return b.divUp(terms, b.number(2)); }
+  /// Whether bytes are multiplied with bytes.
+  bool hasBytes() const {
+    StringRef feature = tile.lanes == 16 ? "+avx512vnni" : "+avxvnni";
+    SmallVector<StringRef> features;
+    StringRef(target.features).split(features, ',');
+    return llvm::is_contained(features, feature);
+  }
+  /// The terms that are multiplied at once, and their type in staged A.
+  int64_t terms() const { return hasBytes() ? 4 : 2; }
+  Type stagedType() const { return hasBytes() ? i8 : i16; }
+  Value groups(Value count) { return b.divUp(count, b.number(terms())); }
+  /// The bytes of a panel with its columns' sums.
+  Value panelBytes(Value count) {
+    Value all = b.mul(groups(count), b.number(terms()));
+    if (hasBytes())
+      all = b.add(all, b.number(4));
+    return b.mul(all, b.number(tile.columns()));
+  }
+  Value multiplyBytes(Value left, Value right, Value sum);
   Value multiplyPairs(Value left, Value right, Value sum);
   void emitPack();
   void emitKernel(int64_t rows, int64_t panels);
+  Value firstSum(ValueRange args, Value panel, int64_t v);
   void stageRow(Value from, Value to, Value terms);
   void emitGemm(bool isListed);
 };
 } // namespace
+
+/// sum + left[4i] * right[4i] + .. + left[4i + 3] * right[4i + 3], in lane i.
+Value IntegerEmitter::multiplyBytes(Value left, Value right, Value sum) {
+  StringRef name = tile.lanes == 16 ? "llvm.x86.avx512.vpdpbusd.512"
+                                    : "llvm.x86.avx512.vpdpbusd.256";
+  return b
+      .create<LLVM::CallIntrinsicOp>(vectorOf(i32), b.getStringAttr(name),
+                                     ValueRange{sum, left, right})
+      .getResults();
+}
 
 /// sum + left[2i] * right[2i] + left[2i + 1] * right[2i + 1], in lane i.
 Value IntegerEmitter::multiplyPairs(Value left, Value right, Value sum) {
@@ -89,10 +122,13 @@ void IntegerEmitter::emitPack() {
       packIntegersName, arguments, /*isPrivate=*/false, [&](ValueRange args) {
         Value from = args[0], rs = args[1], cs = args[2], k = args[3],
               n = args[4];
-        Value zero = b.number(0), one = b.number(1), two = b.number(2);
+        Value zero = b.number(0), one = b.number(1), parts = args[8];
         Value columns = b.number(tile.columns()), lanes = b.number(tile.lanes);
-        Value size = b.mul(b.mul(pairs(k), two), columns), parts = args[8];
+        Value atOnce = b.number(terms()), size = panelBytes(k);
+        Value padded = b.mul(groups(k), atOnce);
         Value none = b.create<arith::ConstantOp>(b.getIntegerAttr(i8, 0));
+        Value noSum = b.create<arith::ConstantOp>(b.getIntegerAttr(i32, 0));
+        Value shift = b.create<arith::ConstantOp>(b.getIntegerAttr(i32, -128));
         b.loop(args[6], args[7], one, [&](Value panel) {
           Value to = b.at(i8, args[5], b.mul(panel, size));
           b.loop(zero, columns, one, [&](Value column) {
@@ -105,23 +141,31 @@ void IntegerEmitter::emitPack() {
                       b.rem(place, lanes));
             Value end = b.select(b.less(place, n), k, zero);
             auto address = [&](Value term) {
-              Value pair = b.add(b.mul(b.div(term, two), columns), column);
-              return b.at(i8, to, b.add(b.mul(pair, two), b.rem(term, two)));
+              Value group = b.add(b.mul(b.div(term, atOnce), columns), column);
+              return b.at(i8, to,
+                          b.add(b.mul(group, atOnce), b.rem(term, atOnce)));
             };
             Value first = b.at(f32, from, b.mul(source, cs));
-            b.loop(zero, end, one, [&](Value term) {
-              Value real = b.load(f32, b.at(f32, first, b.mul(term, rs)));
-              b.store(b.create<arith::FPToSIOp>(i8, real), address(term));
-            });
-            b.loop(end, b.mul(pairs(k), two), one,
+            Values sums = b.loop(
+                zero, end, one, ValueRange{noSum},
+                [&](Value term, ValueRange sum) {
+                  Value real = b.load(f32, b.at(f32, first, b.mul(term, rs)));
+                  Value whole = b.create<arith::FPToSIOp>(i32, real);
+                  b.store(b.create<arith::TruncIOp>(i8, whole), address(term));
+                  return Values{b.create<arith::AddIOp>(sum.front(), whole)};
+                });
+            b.loop(end, padded, one,
                    [&](Value term) { b.store(none, address(term)); });
+            if (hasBytes())
+              b.store(b.create<arith::MulIOp>(sums.front(), shift),
+                      b.at(i32, b.at(i8, to, b.mul(padded, columns)), column));
           });
         });
       });
 }
 
 /// One tile of C: `rows` rows of adjacent panels. Arguments: staged A, the
-/// panels, the bytes of one, c, ldc, pairs of terms, and how many columns of C
+/// panels, the bytes of one, c, ldc, groups of terms, and how many columns of C
 /// exist.
 void IntegerEmitter::emitKernel(int64_t rows, int64_t panels) {
   Type number = b.i64(), pointer = b.pointer();
@@ -136,29 +180,37 @@ void IntegerEmitter::emitKernel(int64_t rows, int64_t panels) {
         Values inB;
         for (int64_t panel = 0; panel < panels; ++panel)
           inB.push_back(b.at(i8, args[1], b.mul(args[2], b.number(panel))));
-        Value none = b.create<arith::ConstantOp>(b.getZeroAttr(vectorOf(i32)));
-        Values sums(rows * vectors, none);
+        Values first, sums;
+        for (int64_t v = 0; v < vectors; ++v)
+          first.push_back(firstSum(args, inB[v / tile.vectors], v));
+        for (int64_t row = 0; row < rows; ++row)
+          llvm::append_range(sums, first);
+        Type ofB = vectorOf(i8, terms()), ofA = vectorOf(stagedType(), terms());
         sums = b.loop(
-            zero, args[5], one, sums, [&](Value pair, ValueRange current) {
+            zero, args[5], one, sums, [&](Value group, ValueRange current) {
               Values next = llvm::to_vector(current), right;
               for (int64_t v = 0; v < vectors; ++v) {
+                Value from =
+                    b.at(i8, inB[v / tile.vectors],
+                         b.mul(group, b.number(terms() * tile.columns())));
                 Value bytes =
-                    b.load(vectorOf(i8, 2),
-                           b.at(i8,
-                                b.at(i8, inB[v / tile.vectors],
-                                     b.mul(pair, b.number(2 * tile.columns()))),
-                                v % tile.vectors * 2 * tile.lanes));
+                    b.load(ofB, b.at(i8, from,
+                                     v % tile.vectors * terms() * tile.lanes));
                 right.push_back(
-                    b.create<arith::ExtSIOp>(vectorOf(i16, 2), bytes));
+                    hasBytes()
+                        ? bytes
+                        : b.create<arith::ExtSIOp>(ofA, bytes).getResult());
               }
               for (int64_t row = 0; row < rows; ++row) {
-                Value both = b.load(
-                    i32, b.at(i32, b.at(i16, left, row * stagedRow), pair));
-                Value factor = b.create<vector::BitCastOp>(
-                    vectorOf(i16, 2), b.splat(both, tile.lanes));
+                Value all = b.load(
+                    i32, b.at(i32, b.at(stagedType(), left, row * stagedRow),
+                              group));
+                Value factor =
+                    b.create<vector::BitCastOp>(ofA, b.splat(all, tile.lanes));
                 for (int64_t v = 0; v < vectors; ++v) {
                   Value &sum = next[row * vectors + v];
-                  sum = multiplyPairs(factor, right[v], sum);
+                  sum = hasBytes() ? multiplyBytes(factor, right[v], sum)
+                                   : multiplyPairs(factor, right[v], sum);
                 }
               }
               return next;
@@ -181,15 +233,29 @@ void IntegerEmitter::emitKernel(int64_t rows, int64_t panels) {
       });
 }
 
-/// Reals become i16; up to a whole vector of them are 0 after the last one.
+/// What the sums of a vector of columns begin with.
+Value IntegerEmitter::firstSum(ValueRange args, Value panel, int64_t v) {
+  if (!hasBytes())
+    return b.create<arith::ConstantOp>(b.getZeroAttr(vectorOf(i32)));
+  Value sums =
+      b.at(i8, panel, b.mul(args[5], b.number(terms() * tile.columns())));
+  return b.load(vectorOf(i32), b.at(i32, sums, v % tile.vectors * tile.lanes));
+}
+
+/// Reals become i16, or bytes with 128 more. Up to a whole vector of them
+/// follow the last one; B has zeros there.
 void IntegerEmitter::stageRow(Value from, Value to, Value terms) {
   Value lanes = b.number(tile.lanes);
   b.loop(b.number(0), terms, lanes, [&](Value term) {
     Value mask = b.maskBelow(b.sub(terms, term), tile.lanes);
     Value reals = b.load(vectorOf(f32), b.at(f32, from, term), mask);
     Value numbers = b.create<arith::FPToSIOp>(vectorOf(i32), reals);
-    b.store(b.create<arith::TruncIOp>(vectorOf(i16), numbers),
-            b.at(i16, to, term));
+    if (hasBytes())
+      numbers = b.create<arith::AddIOp>(
+          numbers, b.create<arith::ConstantOp>(DenseElementsAttr::get(
+                       vectorOf(i32), b.getI32IntegerAttr(128))));
+    b.store(b.create<arith::TruncIOp>(vectorOf(stagedType()), numbers),
+            b.at(stagedType(), to, term));
   });
 }
 
@@ -210,8 +276,8 @@ void IntegerEmitter::emitGemm(bool isListed) {
         Value n = args[4], k = args[5], first = args[6], last = args[7];
         Value zero = b.number(0), one = b.number(1);
         Value columns = b.number(tile.columns()), height = b.number(tile.rows);
-        Value size = b.mul(b.mul(pairs(k), b.number(2)), columns);
-        Value staged = b.scratch(i16, tile.rows * stagedRow);
+        Value size = panelBytes(k);
+        Value staged = b.scratch(stagedType(), tile.rows * stagedRow);
         b.loop(zero, m, height, [&](Value row) {
           Value count = b.min(height, b.sub(m, row));
           b.loop(zero, count, one, [&](Value i) {
@@ -219,7 +285,8 @@ void IntegerEmitter::emitGemm(bool isListed) {
             place = isListed ? b.load(number, b.at(number, all[1], place))
                              : b.mul(place, all[1]);
             stageRow(b.at(f32, all[0], place),
-                     b.at(i16, staged, b.mul(i, b.number(stagedRow))), k);
+                     b.at(stagedType(), staged, b.mul(i, b.number(stagedRow))),
+                     k);
           });
           b.dispatch(count, tile.rows, [&](int64_t rows) {
             auto call = [&](Value panel, int64_t atOnce) {
@@ -227,7 +294,7 @@ void IntegerEmitter::emitGemm(bool isListed) {
               b.call(kernelName(rows, atOnce),
                      {staged, b.at(i8, panels, b.mul(panel, size)), size,
                       b.at(f32, c, b.add(b.mul(row, ldc), column)), ldc,
-                      pairs(k), b.sub(n, column)});
+                      groups(k), b.sub(n, column)});
             };
             int64_t atOnce = panelsAtOnce(rows);
             Value step = b.number(atOnce),

@@ -16,9 +16,11 @@ namespace fovea::codegen {
 /// Adds:
 ///
 /// - `@fovea_pack_i8(%b: ptr, %rs, %cs, %k, %n, %out: ptr, %first, %last,
-///   %parts)` packs panels as `@fovea_pack_parts_f32` does (%parts may be 1):
-///   term k of column n is byte k % 2 of the pair
-///   ((n / columns) * divUp(K, 2) + k / 2) * columns + n % columns.
+///   %parts)` packs panels as `@fovea_pack_parts_f32` does (%parts may be 1).
+///   In a panel, term k of column c is byte k % g of the group (k / g) *
+///   columns
+///   + c, for groups of g = 2 or 4 terms. Each panel of K terms has room for
+///   alignTo(K, 4) + 4 bytes per column.
 ///
 /// - `@fovea_gemm_i8` and `@fovea_gemm_rows_i8` with the arguments of
 ///   `@fovea_gemm_f32` and `@fovea_gemm_rows_f32`; the terms of A are adjacent,
