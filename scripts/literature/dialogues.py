@@ -38,7 +38,7 @@ def lexicon(folder, data, updates, only):
     for name, title, jumps in ("hmm", "`hmm_align`", 5), ("even", "the same, all places alike", 0):
         if only and name not in only:
             continue
-        found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 2000,
+        found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 1000,
                        {"E": 64, "J": jumps, **ADAM, "train.batch": 64})
         rows.append([title, all_minutes(found), perplexities(found, sets["test"], count)])
     table(["model", "CPU time, three seeds", "perplexity"], rows)
@@ -61,7 +61,7 @@ def replies(folder, data, updates, only):
             columns["reply"].append(" | ".join(map(" ".join, said)))
             columns["found"].append(" ".join(map(str, right)))
         sets[part] = {name: lines(folder / f"{part}.{name}", column) for name, column in columns.items()}
-    found = trials(folder, "match", "model replies\nuse match\n", sets["train"], sets["valid"], updates or 3000,
+    found = trials(folder, "match", "model replies\nuse match\n", sets["train"], sets["valid"], updates or 1000,
                    {"E": 64, "H": 128, "train.rate": 0.002, "train.batch": 8}, metric="accuracy",
                    more=["--best-by", "accuracy"])
     wanted = [place for _, _, right in groups["test"] for place in right]

@@ -4,7 +4,7 @@ import gzip
 import re
 import zlib
 
-from literature.training import ADAM, all_minutes, lines, rates, spread, table, trials, wrong
+from literature.training import ADAM, Training, all_minutes, lines, minutes, rates, spread, table, trials, wrong
 
 
 # Questions about stories (bAbI).
@@ -204,3 +204,26 @@ def scheduled(folder, data, updates, only):
                      spread([100 - wrong(own, right) for own in made]),
                      spread([rates(own, right, folder, "cer") for own in made], 2)])
     table(["input", "CPU time, three seeds", "perplexity", "exact, %", "wrong characters, %"], rows)
+
+# A large vocabulary.
+
+def sampled(folder, data, updates, only):
+    sets = {}
+    for part in ("train", "valid"):
+        with gzip.open(data / f"tatoeba_en_de/{part}.tsv.gz", "rt", encoding="utf-8") as rows:
+            pairs = [[" ".join(re.findall(r"\w+|[^\w\s]", side.lower())) for side in row.rstrip("\n").split("\t")[:2]]
+                     for row in rows]
+        sets[part] = {side: lines(folder / f"{part}.{side}", [pair[at] for pair in pairs])
+                      for at, side in enumerate(("src", "tgt"))}
+    rows = []
+    for name, options in (("full", {}), ("sampled", {"N": 500})):
+        if only and name not in only:
+            continue
+        spec = f"model {name}\nuse {'rnnsearch' if name == 'full' else 'sampled_softmax'}\n"
+        one = Training(folder, name, spec, sets["train"], sets["valid"], updates or 3000,
+                       {"E": 64, "H": 64, "A": 64, "M": 64, **ADAM, **options, "train.batch": 64})
+        made = one.decode({"src": sets["valid"]["src"]}, "--beam", 1)
+        right = sets["valid"]["tgt"].read_text().splitlines()
+        rows.append([f"`{name}`", minutes(one), f"{1000 * one.found['cpu'] / one.found['updates']:.0f} ms",
+                     f"{one.found['valid_perplexity']:.2f}", f"{rates(made, right, folder, 'bleu'):.1f}"])
+    table(["softmax", "CPU time", "CPU time of an update", "perplexity", "BLEU, greedy"], rows)
