@@ -73,15 +73,17 @@ Status Driver::create(Location location, const DriverOptions &options,
 Status Driver::keepLimit(attn::ProgramOp program, const MemoryLimit &limit) {
   backend.describe(emit.target, emit.real).setTo(program);
   attn::RecomputeForMemoryOptions recompute;
+  recompute.program = program.getSymName().str();
   recompute.bytes = limit.bytes;
   recompute.batch = limit.batch;
   recompute.threads = limit.threads;
   recompute.isDouble = emit.real.isF64();
   for (const auto &[name, length] : limit.lengths)
     recompute.lengths.push_back(name + "=" + std::to_string(length));
-  if (failed(attn::runPasses(program, [&](OpPassManager &manager) {
-        manager.addPass(attn::createRecomputeForMemory(recompute));
-      })))
+  if (failed(
+          attn::runPasses(program->getParentOp(), [&](OpPassManager &manager) {
+            manager.addPass(attn::createRecomputeForMemory(recompute));
+          })))
     return Status::error("'@" + program.getSymName().str() +
                          "' cannot be compiled");
   int64_t bytes = program->getAttrOfType<IntegerAttr>("attn.bytes").getInt();

@@ -33,7 +33,8 @@ static TimingScope &timesOfProcess() {
 
 LogicalResult
 fovea::attn::runPasses(Operation *op,
-                       llvm::function_ref<void(OpPassManager &)> build) {
+                       llvm::function_ref<void(OpPassManager &)> build,
+                       std::unique_ptr<PassInstrumentation> watcher) {
   PassManager manager(op->getContext(), op->getName().getStringRef());
   registerPassFlags();
   if (failed(applyPassManagerCLOptions(manager)))
@@ -50,6 +51,8 @@ fovea::attn::runPasses(Operation *op,
   manager.enableTiming(times);
   // CheckPhase verifies the IR once per phase; fovea-opt after every pass.
   manager.enableVerifier(false);
+  if (watcher)
+    manager.addInstrumentation(std::move(watcher));
   build(manager);
   return manager.run(op);
 }

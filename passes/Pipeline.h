@@ -4,6 +4,7 @@
 #define FOVEA_PASSES_PIPELINE_H
 
 #include "dialect/AttnDialect.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -54,10 +55,12 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
 
 /// Runs the passes that `build` adds on `op`. All passes of the compiler run
 /// here, under MLIR's flags for dumps, timing and reproducers
-/// (docs/DEBUGGING.md), where the command line has any.
+/// (docs/DEBUGGING.md), where the command line has any. `watcher` is called
+/// before and after each pass.
 mlir::LogicalResult
 runPasses(mlir::Operation *op,
-          llvm::function_ref<void(mlir::OpPassManager &)> build);
+          llvm::function_ref<void(mlir::OpPassManager &)> build,
+          std::unique_ptr<mlir::PassInstrumentation> watcher = nullptr);
 
 /// Makes these flags known to the command line, before it is parsed.
 void registerPassFlags();

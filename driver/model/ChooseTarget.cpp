@@ -51,11 +51,7 @@ int fovea::cli::chooseTarget(Arguments &arguments) {
 }
 
 llvm::Expected<attn::TargetAttr>
-fovea::cli::describe(const Arguments &arguments, mlir::MLIRContext &context) {
-  mlir::DialectRegistry targets;
-  codegen::registerTargets(targets);
-  context.appendDialectRegistry(targets);
-  context.loadDialect<attn::AttnDialect>();
+fovea::cli::describe(const Arguments &arguments, compiler::Context &context) {
   mlir::Builder builder(&context);
   return codegen::describeTarget(arguments.cpu, arguments.dtype == "f64"
                                                     ? builder.getF64Type()
@@ -72,7 +68,7 @@ int fovea::cli::checkPrecision(const Arguments &arguments) {
   if (arguments.dtype == "f64")
     return wrongUsage("--precision bf16 excludes --dtype f64",
                       Code::argumentConflict);
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  compiler::Context context;
   mlir::Builder builder(&context);
   llvm::Expected<attn::TargetAttr> target = describe(arguments, context);
   if (!target)

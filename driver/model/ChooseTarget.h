@@ -3,6 +3,7 @@
 #ifndef FOVEA_DRIVER_MODEL_CHOOSETARGET_H
 #define FOVEA_DRIVER_MODEL_CHOOSETARGET_H
 
+#include "compiler/Compiler.h"
 #include "driver/Arguments.h"
 
 namespace llvm {
@@ -28,7 +29,7 @@ int chooseTarget(Arguments &arguments);
 
 /// Describes the target to the passes; fails if there is none of that name.
 llvm::Expected<attn::TargetAttr> describe(const Arguments &arguments,
-                                          mlir::MLIRContext &context);
+                                          compiler::Context &context);
 
 /// Checks that the target supports `--precision`. Returns an exit code.
 int checkPrecision(const Arguments &arguments);

@@ -1,6 +1,7 @@
 //===- Compiled.cpp - a batch by compiled code ----------------------------===//
 
 #include "driver/model/Compiled.h"
+#include "compiler/Compiler.h"
 #include "driver/Arguments.h"
 #include "runtime/Element.h"
 
@@ -14,13 +15,12 @@ using runtime::Status;
 // One program
 //===----------------------------------------------------------------------===//
 
-/// A driver for the kernels of a module.
-static Status createDriver(ModuleOp module, const CompiledOptions &options,
-                           std::unique_ptr<codegen::Driver> &driver) {
+/// What the compiler needs to know.
+static codegen::DriverOptions driverOptionsOf(const CompiledOptions &options) {
   codegen::DriverOptions own = options;
   own.keepsNames |= options.perf || options.debugSeed;
   own.marksSteps |= options.debugSeed.has_value();
-  return codegen::Driver::create(module.getLoc(), own, driver);
+  return own;
 }
 
 CompiledOptions fovea::cli::compiledOptionsOf(const Arguments &arguments) {
@@ -36,23 +36,13 @@ CompiledOptions fovea::cli::compiledOptionsOf(const Arguments &arguments) {
 Status fovea::cli::compileProgram(ModuleOp module, StringRef entry,
                                   const CompiledOptions &options,
                                   codegen::Code &code) {
-  std::unique_ptr<codegen::Driver> driver;
-  if (Status status = createDriver(module, options, driver); status.failed())
-    return status;
-  if (Status status = driver->add(module, entry); status.failed())
-    return status;
-  return driver->finish(code);
+  return compiler::compile(module, entry, driverOptionsOf(options), code);
 }
 
 Status fovea::cli::compileDecoder(ModuleOp module,
                                   const CompiledOptions &options,
                                   codegen::Code &code) {
-  std::unique_ptr<codegen::Driver> driver;
-  if (Status status = createDriver(module, options, driver); status.failed())
-    return status;
-  if (Status status = driver->addDecoder(module); status.failed())
-    return status;
-  return driver->finish(code);
+  return compiler::compileDecoder(module, driverOptionsOf(options), code);
 }
 
 Status fovea::cli::load(codegen::Objects objects,

@@ -6,11 +6,8 @@
 #include "dialect/AttnDialect.h"
 #include "dialect/Precision.h"
 #include "frontends/fov/syntax/SourceFile.h"
-#include "passes/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
-
-#include "mlir/IR/Verifier.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -19,12 +16,7 @@ using namespace fovea::cli;
 Session::Session(const Arguments &arguments, llvm::raw_ostream &out,
                  unsigned limit)
     : arguments(arguments), given(arguments.sets), sets(arguments.sets),
-      errors(out, limit), mlirContext(MLIRContext::Threading::DISABLED) {
-  DialectRegistry targets;
-  codegen::registerTargets(targets);
-  mlirContext.appendDialectRegistry(targets);
-  mlirContext.loadDialect<attn::AttnDialect, arith::ArithDialect,
-                          math::MathDialect, scf::SCFDialect>();
+      errors(out, limit) {
   mlirContext.printOpOnDiagnostic(false);
   handler = mlirContext.getDiagEngine().registerHandler(
       [this](Diagnostic &diagnostic) { report(diagnostic); });
@@ -155,8 +147,8 @@ std::unique_ptr<Model> Session::compileStored(FrontendOptions options) {
       return std::nullopt;
     return used->second;
   };
-  return compileText(stored->text, stored->name + " in " + arguments.spec(),
-                     options, mlirContext, errors);
+  return compiler::open(stored->text, stored->name + " in " + arguments.spec(),
+                        options, mlirContext, errors);
 }
 
 const std::string *Session::storedFile(StringRef name) const {
@@ -172,7 +164,7 @@ std::unique_ptr<Model> Session::compile(const FrontendOptions &options) {
   unsigned before = sources.getNumBuffers();
   std::unique_ptr<Model> model =
       arguments.stored.empty()
-          ? compileSpec(arguments.spec(), options, mlirContext, errors)
+          ? compiler::open(arguments.spec(), options, mlirContext, errors)
           : compileStored(options);
   std::vector<StringRef> parts = {"model"};
   specSource.used.clear();
@@ -200,9 +192,6 @@ std::unique_ptr<Model> Session::compile(const FrontendOptions &options) {
     parts.push_back(value);
   }
   modelIdentity = codegen::ObjectCache::keyOf(parts);
-  // The passes rely on it; the handler has reported the error.
-  if (model && model->module && failed(verify(*model->module)))
-    return nullptr;
   return model;
 }
 
@@ -236,10 +225,8 @@ Session::openToExecute(const runtime::TensorFile *weights) {
 std::unique_ptr<Model> Session::checkText(StringRef text, StringRef name,
                                           const FrontendOptions &options) {
   std::unique_ptr<Model> model =
-      compileText(text, name, options, mlirContext, errors);
-  if (!model || (model->module && failed(verify(*model->module))))
-    return nullptr;
-  return check(*model) ? std::move(model) : nullptr;
+      compiler::open(text, name, options, mlirContext, errors);
+  return model && check(*model) ? std::move(model) : nullptr;
 }
 
 bool Session::check(Model &model) {
@@ -278,9 +265,7 @@ std::optional<Session::Failure> Session::tryLowering(Model &model,
   });
   attn::PipelineOptions options;
   options.stopAfter = attn::Phase::schedule;
-  bool good = succeeded(attn::runPasses(*copy, [&](OpPassManager &manager) {
-    attn::buildPipeline(manager, options);
-  }));
+  bool good = succeeded(compiler::lower(*copy, options));
   assert((good || failure || errors.failed()) && "a pass that fails says why");
   return failure;
 }
@@ -337,10 +322,7 @@ bool Session::lower(Model &model, const Request &request) {
   options.stopAfter = request.stopAfter;
   for (const std::string &name : request.leaveOut)
     options.leaveOut.push_back(name);
-  bool good =
-      succeeded(attn::runPasses(*model.module, [&](OpPassManager &manager) {
-        attn::buildPipeline(manager, options);
-      }));
+  bool good = succeeded(compiler::lower(*model.module, options));
   assert((good || errors.failed()) && "a pass that fails says why");
   return good && !errors.failed();
 }

@@ -8,10 +8,8 @@
 #ifndef FOVEA_DRIVER_MODEL_SESSION_H
 #define FOVEA_DRIVER_MODEL_SESSION_H
 
+#include "compiler/Compiler.h"
 #include "driver/model/StoredSpec.h"
-#include "frontends/fov/Frontend.h"
-#include "mlir/IR/MLIRContext.h"
-#include "passes/Pipeline.h"
 #include "runtime/data/SafeTensors.h"
 
 namespace fovea::cli {
@@ -35,7 +33,7 @@ public:
   ~Session();
 
   Diagnostics &diagnostics() { return errors; }
-  mlir::MLIRContext &context() { return mlirContext; }
+  compiler::Context &context() { return mlirContext; }
 
   /// The overrides of the command line.
   const std::vector<std::pair<std::string, std::string>> &givenSets() const {
@@ -119,7 +117,7 @@ private:
   runtime::TensorFile storedWeights;
   Diagnostics errors;
   int failureCode = badInput;
-  mlir::MLIRContext mlirContext;
+  compiler::Context mlirContext;
   mlir::DiagnosticEngine::HandlerID handler;
 };
 

@@ -9,12 +9,12 @@
 
 include "mlir/Pass/PassBase.td"
 
-def RecomputeForMemory : Pass<"attn-recompute-for-memory", "ProgramOp"> {
+def RecomputeForMemory : Pass<"attn-recompute-for-memory", "ModuleOp"> {
   let summary = "arrays are computed again instead of kept";
   let description = [{
-    * In: a batched program whose products are named, and a batch: `batch`
+    * In: batched programs whose products are named, and a batch: `batch`
       examples of these `lengths`, and the `threads` that compute it.
-    * Out: the same program, in which equations whose arrays wait long for their
+    * Out: the same programs, or the one that `program` names, in which equations whose arrays wait long for their
       last readers are computed a second time ahead of these, until the plan for
       that batch takes no more than `bytes`, or nothing is left. `attn.bytes`
       says what it takes then. Every result has the same bits.
@@ -39,6 +39,7 @@ def RecomputeForMemory : Pass<"attn-recompute-for-memory", "ProgramOp"> {
     ```
   }];
   let options = [
+    Option<"program", "program", "std::string", "\"\"", "the only program that it treats">,
     Option<"bytes", "bytes", "int64_t", "0", "what the arrays may take">,
     Option<"batch", "batch", "int64_t", "1", "the examples of a batch">,
     Option<"threads", "threads", "int64_t", "1", "the threads that compute it">,

@@ -44,17 +44,10 @@ static constexpr int mostRounds = 40;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// The bytes of the arrays of the current program, in a batch of this size.
-static int64_t plannedBytes(ProgramOp program, Type real,
+/// The bytes of the arrays of a placed program, in a batch of this size.
+static int64_t plannedBytes(ProgramOp placed, Type real,
                             const runtime::BatchSize &size) {
-  OwningOpRef<ProgramOp> copy = cast<ProgramOp>(program->clone());
-  TargetAttr::of(program).setTo(*copy);
-  if (failed(runPasses(*copy, [](OpPassManager &manager) {
-        formKernels(manager);
-        placeArrays(manager);
-      })))
-    return std::numeric_limits<int64_t>::max();
-  StorageMap storage(*copy, real);
+  StorageMap storage(placed, real);
   const Program &description = storage.description();
   std::vector<int64_t> lengths = runtime::lengthsOf(description, size);
   auto bytesOf = [&](const Program::Array &array) -> int64_t {
@@ -273,36 +266,65 @@ struct RecomputeForMemory
     : fovea::attn::impl::RecomputeForMemoryBase<RecomputeForMemory> {
   using RecomputeForMemoryBase::RecomputeForMemoryBase;
 
-  LogicalResult readSize(runtime::BatchSize &size) {
+  LogicalResult readSize(ProgramOp program, runtime::BatchSize &size) {
     size.batch = batch;
     size.threads = threads;
     for (StringRef text : lengths) {
       auto [name, number] = text.split('=');
       int64_t places = 0;
       if (number.getAsInteger(10, places) || places < 0)
-        return getOperation().emitError()
+        return program.emitError()
                << "expected a length such as 'S=100', found '" << text << "'";
       size.lengths[name.str()] = places;
     }
     return success();
   }
 
-  void runOnOperation() override {
-    ProgramOp program = getOperation();
-    runtime::BatchSize size;
-    if (failed(verifyBatched(program)) || failed(readSize(size)))
-      return signalPassFailure();
+  /// The bytes that a program takes, after the phases `kernels` and `memory` on
+  /// a copy of it.
+  int64_t bytesOf(ProgramOp program, const runtime::BatchSize &size) {
     MLIRContext *context = &getContext();
     Type real = isDouble ? Type(Float64Type::get(context))
                          : Type(Float32Type::get(context));
-    int64_t taken = plannedBytes(program, real, size);
+    ProgramOp copy = cast<ProgramOp>(OpBuilder(program).clone(*program));
+    bool isPlaced = succeeded(runPipeline(placing, copy));
+    int64_t taken = isPlaced ? plannedBytes(copy, real, size)
+                             : std::numeric_limits<int64_t>::max();
+    copy.erase();
+    return taken;
+  }
+
+  LogicalResult recompute(ProgramOp program) {
+    runtime::BatchSize size;
+    if (failed(verifyBatched(program)) || failed(readSize(program, size)))
+      return failure();
+    int64_t taken = bytesOf(program, size);
     Recomputer recomputer(program, size);
     for (int turn = 0; turn < mostRounds && taken > bytes; ++turn) {
       if (!recomputer.round(taken))
         break;
-      taken = plannedBytes(program, real, size);
+      taken = bytesOf(program, size);
     }
-    program->setAttr("attn.bytes", Builder(context).getI64IntegerAttr(taken));
+    program->setAttr("attn.bytes",
+                     Builder(&getContext()).getI64IntegerAttr(taken));
+    return success();
   }
+
+  LogicalResult initialize(MLIRContext *) override {
+    formKernels(placing);
+    placeArrays(placing);
+    return success();
+  }
+
+  void runOnOperation() override {
+    // Each is copied beside itself.
+    for (auto each : llvm::to_vector(getOperation().getOps<ProgramOp>()))
+      if ((program.empty() || each.getSymName() == program) &&
+          failed(recompute(each)))
+        return signalPassFailure();
+  }
+
+private:
+  OpPassManager placing{ProgramOp::getOperationName()};
 };
 } // namespace

@@ -1,4 +1,4 @@
-// RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-recompute-for-memory{bytes=1 lengths=T}))"
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn-recompute-for-memory{bytes=1 lengths=T})"
 
 // expected-error @+1 {{expected a length such as 'S=100', found 'T'}}
 attn.program @text {

@@ -1,10 +1,15 @@
-// RUN: fovea-opt %s "--pass-pipeline=builtin.module(attn-batch,attn-name-products,attn.program(attn-recompute-for-memory{bytes=60000 batch=10 lengths=T=100}))" | FileCheck %s --check-prefixes=CHECK,LESS
-// RUN: fovea-opt %s "--pass-pipeline=builtin.module(attn-batch,attn-name-products,attn.program(attn-recompute-for-memory{bytes=1000000 batch=10 lengths=T=100}))" | FileCheck %s --check-prefixes=CHECK,ROOM
+// RUN: fovea-opt %s "--pass-pipeline=builtin.module(attn-batch,attn-name-products,attn-recompute-for-memory{bytes=60000 batch=10 lengths=T=100})" | FileCheck %s --check-prefixes=CHECK,LESS
+// RUN: fovea-opt %s "--pass-pipeline=builtin.module(attn-batch,attn-name-products,attn-recompute-for-memory{bytes=1000000 batch=10 lengths=T=100})" | FileCheck %s --check-prefixes=CHECK,ROOM
+// RUN: fovea-opt %s "--pass-pipeline=builtin.module(attn-batch,attn-name-products,attn-recompute-for-memory{program=near bytes=60000 batch=10 lengths=T=100})" | FileCheck %s --check-prefix=OTHER
 
 // Of %h 10 x 100 x 8 numbers wait for their second reader, far below. They are
 // computed again there under a limit of 60 KB, and where there is room for all
 // they are not. An array takes 32,000 bytes as f32.
 
+// Only the program that is named gets a plan.
+
+// OTHER: attn.program @far {
+// OTHER: attn.program @near attributes {attn.bytes = {{[0-9]+}} : i64
 // LESS: attn.program @far attributes {attn.bytes = {{[1-5][0-9][0-9][0-9][0-9]}} : i64
 // ROOM: attn.program @far attributes {attn.bytes = {{[0-9]+}} : i64
 // CHECK: attn.compute "h"
@@ -83,4 +88,14 @@ attn.program @far {
     attn.yield %2 : f64
   } : !attn.array<["T"], f64>
   attn.output "end" %end : !attn.array<["T"], f64>
+}
+
+attn.program @near {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<["T"], f64>
+  %y = attn.compute "y" () sum (%t: "T") {
+    %0 = attn.read %x[%t] : !attn.array<["T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[], f64>
+  attn.output "y" %y : !attn.array<[], f64>
 }

@@ -7,11 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "driver/model/CompiledDecoder.h"
-#include "passes/Pipeline.h"
 #include "test/random/Checks.h"
 #include "test/random/Data.h"
-
-#include "mlir/Pass/PassManager.h"
 
 #include <cmath>
 
@@ -86,9 +83,7 @@ bool BeamCheck::compile(mlir::ModuleOp original,
   module->lookupSymbol("training")->erase();
   attn::PipelineOptions pipeline;
   pipeline.stopAfter = attn::Phase::fuse;
-  mlir::PassManager manager(module->getContext());
-  attn::buildPipeline(manager, pipeline);
-  if (mlir::failed(manager.run(*module))) {
+  if (mlir::failed(compiler::lower(*module, pipeline))) {
     failures.push_back("the pipeline of the decoder fails up to 'fuse'");
     return false;
   }

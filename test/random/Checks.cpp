@@ -5,15 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/random/Checks.h"
-#include "codegen/Backend.h"
 #include "dialect/reference/Compare.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "passes/Passes.h"
-#include "passes/Pipeline.h"
 #include "test/random/Data.h"
 
-#include "mlir/Pass/PassInstrumentation.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -25,7 +21,7 @@ using fovea::runtime::Status;
 
 std::unique_ptr<Model> fovea::random::compileText(const std::string &text,
                                                   const Spec &spec,
-                                                  MLIRContext &context,
+                                                  compiler::Context &context,
                                                   Failures &failures) {
   SmallString<128> folder;
   if (!spec.included.empty() &&
@@ -45,7 +41,7 @@ std::unique_ptr<Model> fovea::random::compileText(const std::string &text,
   options.sets = spec.sets;
   options.includeDir = folder.str();
   std::unique_ptr<Model> model =
-      fovea::compileText(text, "random.fov", options, context, diagnostics);
+      compiler::open(text, "random.fov", options, context, diagnostics);
   diagnostics.finish();
   if (!folder.empty())
     llvm::sys::fs::remove_directories(folder);
@@ -239,19 +235,19 @@ static OwningOpRef<ModuleOp> oracleOf(ModuleOp module, bool hasLatents) {
   OwningOpRef<ModuleOp> oracle(cast<ModuleOp>(module->clone()));
   if (!hasLatents)
     return oracle;
-  PassManager manager(module.getContext());
   attn::DeriveObjectiveOptions options;
   llvm::append_range(options.get, equationsOf(module));
-  manager.addPass(attn::createDrawLatents());
-  manager.addPass(attn::createDeriveObjective(options));
-  manager.addPass(attn::createRepeatSamples());
-  if (failed(manager.run(*oracle)))
+  if (failed(attn::runPasses(*oracle, [&](OpPassManager &manager) {
+        manager.addPass(attn::createDrawLatents());
+        manager.addPass(attn::createDeriveObjective(options));
+        manager.addPass(attn::createRepeatSamples());
+      })))
     return nullptr;
   return oracle;
 }
 
 static std::unique_ptr<Subject> makeSubject(const Spec &spec, uint64_t seed,
-                                            MLIRContext &context,
+                                            compiler::Context &context,
                                             Failures &failures) {
   auto subject = std::make_unique<Subject>();
   subject->spec = &spec;
@@ -291,12 +287,11 @@ static bool runPipeline(const Subject &subject, const Arrays &want,
   attn::PipelineOptions options;
   for (const std::string &name : gets)
     options.get.push_back(name);
-  PassManager manager(module.getContext());
-  attn::buildPipeline(manager, options);
+  std::unique_ptr<PassInstrumentation> watcher;
   if (everyPass)
-    manager.addInstrumentation(std::make_unique<Evaluation>(
-        subject, want, observed, failures, statistics));
-  return succeeded(manager.run(module));
+    watcher = std::make_unique<Evaluation>(subject, want, observed, failures,
+                                           statistics);
+  return succeeded(compiler::lower(module, options, std::move(watcher)));
 }
 
 static std::string printed(ModuleOp module) {
@@ -312,7 +307,7 @@ static std::string printed(ModuleOp module) {
 
 static void checkRenaming(const Subject &subject, const Spec &renamed,
                           const Arrays &want, const Observed &observed,
-                          MLIRContext &context, Failures &failures) {
+                          compiler::Context &context, Failures &failures) {
   Failures local;
   std::unique_ptr<Subject> other =
       makeSubject(renamed, subject.seed, context, local);
@@ -350,7 +345,7 @@ static void checkRenaming(const Subject &subject, const Spec &renamed,
 }
 
 static void checkFormatting(const Subject &subject, const std::string &module,
-                            MLIRContext &context, Failures &failures) {
+                            compiler::Context &context, Failures &failures) {
   std::string messages;
   llvm::raw_string_ostream out(messages);
   Diagnostics diagnostics(out);
@@ -381,12 +376,7 @@ Failures fovea::random::checkSpec(const Spec &spec, const Spec *renamed,
                                   Statistics &statistics) {
   ++statistics.specs;
   Failures failures;
-  DialectRegistry registry;
-  registry.insert<attn::AttnDialect, arith::ArithDialect, math::MathDialect,
-                  scf::SCFDialect>();
-  codegen::registerTargets(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.loadAllAvailableDialects();
+  compiler::Context context;
   std::string messages;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     messages += diagnostic.str() + "\n";

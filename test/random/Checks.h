@@ -9,8 +9,8 @@
 #ifndef FOVEA_TEST_RANDOM_CHECKS_H
 #define FOVEA_TEST_RANDOM_CHECKS_H
 
+#include "compiler/Compiler.h"
 #include "dialect/reference/Search.h"
-#include "frontends/fov/Frontend.h"
 #include "test/random/Generator.h"
 
 #include <map>
@@ -131,7 +131,7 @@ struct Subject {
 
 /// Empty, with a sentence in `failures`, when the front end refuses the text.
 std::unique_ptr<Model> compileText(const std::string &text, const Spec &spec,
-                                   mlir::MLIRContext &context,
+                                   compiler::Context &context,
                                    Failures &failures);
 
 /// `nll`, `logp`, `choices`, `penalty` and every equation of `@training`, or

@@ -12,16 +12,12 @@
 #include "driver/model/ChooseTarget.h"
 #include "driver/model/Launched.h"
 #include "passes/Passes.h"
-#include "passes/Pipeline.h"
 #include "passes/analysis/Product.h"
 #include "passes/kernels/DivideWork.h"
 #include "runtime/Element.h"
 #include "test/random/Checks.h"
 #include "test/random/Data.h"
 #include "test/random/Mistakes.h"
-
-#include "mlir/Pass/PassInstrumentation.h"
-#include "mlir/Pass/PassManager.h"
 
 #include <algorithm>
 #include <cmath>
@@ -201,14 +197,13 @@ bool CompiledCheck::lower(const std::vector<std::string> &gets) {
   pipeline.stopAfter = attn::Phase::fuse;
   for (const std::string &name : gets)
     pipeline.get.push_back(name);
-  mlir::PassManager manager(batched->getContext());
-  attn::buildPipeline(manager, pipeline);
+  std::unique_ptr<mlir::PassInstrumentation> watcher;
   if (options.everyPass)
-    manager.addInstrumentation(std::make_unique<AfterBatch>(
+    watcher = std::make_unique<AfterBatch>(
         [&](mlir::ModuleOp module, const std::string &after) {
           judgeExample(module, after);
-        }));
-  if (mlir::succeeded(manager.run(*batched)))
+        });
+  if (mlir::succeeded(compiler::lower(*batched, pipeline, std::move(watcher))))
     return formKernels();
   fail("the pipeline fails up to 'fuse'");
   return false;
@@ -219,12 +214,12 @@ bool CompiledCheck::lower(const std::vector<std::string> &gets) {
 bool CompiledCheck::formKernels() {
   mlir::OwningOpRef<mlir::ModuleOp> copy =
       mlir::cast<mlir::ModuleOp>((*batched)->clone());
-  mlir::PassManager manager(copy->getContext());
-  mlir::OpPassManager &programs = manager.nest<attn::ProgramOp>();
-  attn::formKernels(programs);
-  attn::placeArrays(programs);
-  manager.addPass(attn::createCheckPhase({attn::Phase::memory}));
-  if (mlir::failed(manager.run(*copy))) {
+  if (mlir::failed(attn::runPasses(*copy, [](mlir::OpPassManager &manager) {
+        mlir::OpPassManager &programs = manager.nest<attn::ProgramOp>();
+        attn::formKernels(programs);
+        attn::placeArrays(programs);
+        manager.addPass(attn::createCheckPhase({attn::Phase::memory}));
+      }))) {
     fail("the phase 'memory' fails");
     return false;
   }

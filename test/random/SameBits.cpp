@@ -7,11 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "driver/model/CompiledDecoder.h"
-#include "passes/Pipeline.h"
 #include "test/random/Checks.h"
 #include "test/random/Data.h"
-
-#include "mlir/Pass/PassManager.h"
 
 #include <fmt/format.h>
 
@@ -80,9 +77,7 @@ BitsCheck::lower(llvm::StringRef other, attn::PipelineOptions &pipeline) {
       mlir::cast<mlir::ModuleOp>(original->clone());
   module->lookupSymbol(other)->erase();
   pipeline.stopAfter = attn::Phase::fuse;
-  mlir::PassManager manager(module->getContext());
-  attn::buildPipeline(manager, pipeline);
-  if (mlir::succeeded(manager.run(*module)))
+  if (mlir::succeeded(compiler::lower(*module, pipeline)))
     return module;
   fail("the pipeline fails without '" + other.str() + "'");
   return nullptr;

@@ -8,11 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Compiler.h"
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Compare.h"
 #include "dialect/reference/Search.h"
-#include "frontends/fov/Frontend.h"
-#include "passes/Pipeline.h"
 #include "runtime/Philox.h"
 
 #include <gtest/gtest.h>
@@ -50,23 +49,19 @@ private:
 class DecoderTest : public testing::TestWithParam<Published> {
 protected:
   void SetUp() override {
-    context.loadDialect<attn::AttnDialect, mlir::arith::ArithDialect,
-                        mlir::math::MathDialect, mlir::scf::SCFDialect>();
     FrontendOptions options;
     options.sets = GetParam().sets;
     Diagnostics diagnostics(llvm::errs());
-    model = compileSpec(GetParam().folder + std::string("/") + GetParam().name +
-                            ".fov",
-                        options, context, diagnostics);
+    model = compiler::open(GetParam().folder + std::string("/") +
+                               GetParam().name + ".fov",
+                           options, context, diagnostics);
     diagnostics.finish();
     ASSERT_TRUE(model && model->module);
     training = mlir::OwningOpRef<mlir::ModuleOp>(
         mlir::cast<mlir::ModuleOp>(model->module->clone()));
     attn::PipelineOptions pipeline;
     pipeline.gradients = false;
-    mlir::PassManager manager(&context);
-    attn::buildPipeline(manager, pipeline);
-    ASSERT_TRUE(mlir::succeeded(manager.run(*model->module)));
+    ASSERT_TRUE(mlir::succeeded(compiler::lower(*model->module, pipeline)));
     decoder = findContainer(*model->module, "decode");
     ASSERT_TRUE(decoder);
     makeInputs();
@@ -172,7 +167,7 @@ protected:
     return status.succeeded() ? whole["logp"].values[0] : 0;
   }
 
-  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  compiler::Context context;
   std::unique_ptr<Model> model;
   mlir::OwningOpRef<mlir::ModuleOp> training;
   mlir::Operation *decoder = nullptr;

@@ -8,20 +8,21 @@
 //   NAME [EXTENTS]: VALUE VALUE ..
 //
 // Arrays are given as JSON: --input 'x=[[1, 2], [3, 4]]' for data and
-// parameters, --length S=4, --length 'W=[2, 3]'.
+// parameters, --length S=4, --length 'W=[2, 3]'. With --pipeline it names the
+// first pass that changes what the container gives.
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/Backend.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Compiler.h"
 #include "dialect/launch-reference/Interpreter.h"
+#include "dialect/reference/Compare.h"
 #include "dialect/reference/Search.h"
 #include "driver/model/CompiledDecoder.h"
 #include "passes/Passes.h"
 
-#include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
@@ -55,6 +56,14 @@ static cl::opt<unsigned>
 static cl::opt<int64_t> seed("seed", cl::desc("seed of dropout and draws"));
 static cl::opt<int64_t> update("update", cl::desc("number of the update"));
 static cl::opt<int64_t> example("example", cl::desc("id of the example"));
+
+static cl::opt<std::string>
+    pipeline("pipeline",
+             cl::desc("passes to run, as of fovea-opt; the entry is evaluated "
+                      "after each, and the first that changes a result named"));
+static cl::opt<std::string>
+    plant("plant", cl::desc("a pass of these that gets a mistake, to try "
+                            "that: a product becomes a sum"));
 
 static cl::opt<bool> decodes("decode", cl::desc("search instead of evaluate"));
 static cl::opt<int64_t> beam("beam", cl::init(1));
@@ -152,11 +161,11 @@ static Status decodeCompiled(Operation *container, const Inputs &inputs,
     if (&op != container)
       op.erase();
   SymbolTable::setSymbolName(container, "decode");
-  PassManager manager(module.getContext());
-  manager.addPass(attn::createBatch());
-  manager.addPass(attn::createSplitDecoder());
-  manager.addPass(attn::createFuseElementwise());
-  if (failed(manager.run(module)))
+  if (failed(attn::runPasses(module, [](OpPassManager &manager) {
+        manager.addPass(attn::createBatch());
+        manager.addPass(attn::createSplitDecoder());
+        manager.addPass(attn::createFuseElementwise());
+      })))
     return Status::error("the program cannot be compiled");
   runtime::ParameterValues parameters;
   runtime::Example own;
@@ -263,19 +272,99 @@ static int runLaunches(Operation *container, const Inputs &inputs) {
               "'; help: use 'fovea-opt --fovea-schedule-launches'");
 }
 
+//===----------------------------------------------------------------------===//
+// Pass by pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Evaluates the entry after each pass, until a result differs.
+class FirstDifference : public PassInstrumentation {
+public:
+  /// `first`: what the entry gives before all passes, if it is there.
+  FirstDifference(const Inputs &inputs, Arrays first, std::string &found)
+      : inputs(inputs), first(std::move(first)), found(found) {}
+
+  void runAfterPass(Pass *pass, Operation *op) override {
+    auto module = dyn_cast<ModuleOp>(op);
+    if (!module)
+      module = op->getParentOfType<ModuleOp>();
+    Operation *container = findContainer(module, entry);
+    std::string name = pass->getArgument().str();
+    // What groups passes has no name of its own.
+    if (!container || name.empty() || !found.empty())
+      return;
+    if (name == plant)
+      plantMistake(container);
+    Arrays now;
+    if (Status status = evaluate(container, inputs, now); status.failed()) {
+      found = "after '" + name + "': " + status.text();
+      return;
+    }
+    // Later phases add outputs, and drop what nobody needs.
+    Arrays before, after;
+    for (const auto &[output, array] : now) {
+      auto known = first.try_emplace(output, array).first;
+      before[output] = known->second;
+      after[output] = array;
+    }
+    constexpr double tolerance = 1e-9;
+    if (std::string text = explainDifference(before, after, tolerance);
+        !text.empty())
+      found = "after '" + name + "': " + text;
+  }
+
+private:
+  static void plantMistake(Operation *container) {
+    container->walk([](arith::MulFOp product) {
+      OpBuilder builder(product);
+      Value sum = arith::AddFOp::create(builder, product.getLoc(),
+                                        product.getLhs(), product.getRhs());
+      product.replaceAllUsesWith(sum);
+      product.erase();
+      return WalkResult::interrupt();
+    });
+  }
+
+  const Inputs &inputs;
+  Arrays first;
+  std::string &found;
+};
+} // namespace
+
+/// Prints the first pass that changes what the entry gives.
+static int checkPasses(ModuleOp module, const Inputs &inputs) {
+  Arrays first;
+  if (Operation *container = findContainer(module, entry))
+    if (Status status = evaluate(container, inputs, first); status.failed())
+      return fail(status.text());
+  std::string found;
+  bool isParsed = true;
+  LogicalResult good = attn::runPasses(
+      module,
+      [&](OpPassManager &manager) {
+        isParsed = succeeded(parsePassPipeline(pipeline, manager));
+      },
+      std::make_unique<FirstDifference>(inputs, std::move(first), found));
+  if (!isParsed || failed(good))
+    return fail("the passes fail");
+  if (!found.empty())
+    return fail("'" + entry + "' gives something else " + found);
+  llvm::outs() << "no pass changes what '" << entry << "' gives\n";
+  return 0;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  attn::registerFoveaPasses();
+  registerTransformsPasses();
   cl::ParseCommandLineOptions(argc, argv, "evaluates attn IR\n");
-  DialectRegistry targets;
-  codegen::registerTargets(targets);
-  MLIRContext context(targets);
-  context.loadDialect<attn::AttnDialect, arith::ArithDialect, math::MathDialect,
-                      scf::SCFDialect, launch::LaunchDialect>();
+  compiler::Context context;
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, &context);
   if (!module)
     return 1;
   Operation *container = findContainer(*module, entry);
-  if (!container)
+  // A pass may make it.
+  if (!container && pipeline.empty())
     return fail("'" + file + "' has no system or program '" + entry + "'");
   Arrays parameters;
   Inputs inputs;
@@ -301,6 +390,8 @@ int main(int argc, char **argv) {
     inputs.seed = seed;
   inputs.update = update;
   inputs.example = example;
+  if (!pipeline.empty())
+    return checkPasses(*module, inputs);
   if (decodes)
     return runDecode(container, inputs);
   if (isLaunched)

@@ -4,16 +4,14 @@
 #include "codegen/EmitKernels.h"
 #include "codegen/math/ExpandMath.h"
 #include "codegen/native/Lower.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Compiler.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Pipeline.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<fovea::attn::AttnDialect, mlir::arith::ArithDialect,
-                  mlir::math::MathDialect, mlir::scf::SCFDialect>();
-  fovea::codegen::registerTargets(registry);
+  fovea::compiler::registerDialects(registry);
   fovea::codegen::registerKernelDialects(registry);
   mlir::registerTransformsPasses();
   fovea::attn::registerFoveaPasses();

@@ -7,9 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/Backend.h"
 #include "codegen/native/Lower.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Compiler.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
@@ -89,8 +88,7 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(argc, argv, "shrinks IR that shows a mistake\n");
   DialectRegistry registry;
-  registry.insert<fovea::attn::AttnDialect>();
-  fovea::codegen::registerTargets(registry);
+  fovea::compiler::registerDialects(registry);
   fovea::codegen::registerKernelDialects(registry);
   MLIRContext context(registry);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(input, &context);

@@ -50,7 +50,7 @@ static void addZeroGradients(const Model &model,
 static bool readLeaveOut(const Arguments &arguments, Request &request) {
   if (arguments.leaveOut.empty())
     return true;
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  compiler::Context context;
   llvm::Expected<attn::TargetAttr> target = describe(arguments, context);
   if (!target) {
     wrongUsage(llvm::toString(target.takeError()));
