@@ -57,19 +57,19 @@ static SmallVector<std::pair<Attribute, Attribute>> termsOf(ComputeOp op) {
   return terms;
 }
 
-/// Whether two equations of one label add up the same terms. A step has lost
-/// indices of the result, so only those of the sum are compared. Where decoding
-/// has another equation (`decode { set .. }`) or no dropout, a product may have
-/// become another number.
-static bool addSameTerms(ComputeOp a, ComputeOp b) {
+/// Whether two equations of one label are written in one place and add up the
+/// same terms. A step has lost indices of the result, so only those of the sum
+/// are compared. Without its dropout a product may be a number, which is not
+/// fused.
+static bool areOneEquation(ComputeOp a, ComputeOp b) {
   auto hasDropout = [](ComputeOp op) {
     return op.walk([](RandomOp) { return WalkResult::interrupt(); })
         .wasInterrupted();
   };
   auto ofA = termsOf(a), ofB = termsOf(b);
-  return a.getReducer() == b.getReducer() && !hasDropout(a) && !hasDropout(b) &&
-         !productIn(a) == !productIn(b) && a.getOrderAttr() &&
-         b.getOrderAttr() &&
+  return a.getLoc() == b.getLoc() && a.getReducer() == b.getReducer() &&
+         !hasDropout(a) && !hasDropout(b) && !productIn(a) == !productIn(b) &&
+         a.getOrderAttr() && b.getOrderAttr() &&
          std::is_permutation(ofA.begin(), ofA.end(), ofB.begin(), ofB.end());
 }
 
@@ -95,7 +95,8 @@ static LogicalResult checkOrders(ModuleOp module, StringRef phase) {
       continue;
     for (auto &[label, op] : labelledReductions(&container)) {
       ComputeOp other = trained.lookup(label);
-      if (!op || !other || !addSameTerms(op, other) || haveSameOrder(op, other))
+      if (!op || !other || !areOneEquation(op, other) ||
+          haveSameOrder(op, other))
         continue;
       InFlightDiagnostic diag = op.emitOpError()
                                 << "has another order than in training after "

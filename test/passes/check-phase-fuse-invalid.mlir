@@ -47,26 +47,3 @@ attn.program @loss {
   } {attn.batch = "once"} : !attn.array<[], f64>
   attn.output "nll" %x : !attn.array<[], f64>
 }
-
-// -----
-
-// A step adds up in the order of training, although it has lost an index.
-
-attn.program @loss {
-  %w = attn.param "w" {attn.batch = "once"} : !attn.array<[4, 8], f64>
-  // expected-note @+1 {{this is the equation of training}}
-  %x = attn.compute "x" (%n: 4) sum (%k: 8) order(chain) {
-    %0 = attn.read %w[%n, %k] : !attn.array<[4, 8], f64>
-    attn.yield %0 : f64
-  } {attn.batch = "once"} : !attn.array<[4], f64>
-  attn.output "x" %x : !attn.array<[4], f64>
-}
-attn.program @step {
-  %w = attn.param "v" {attn.batch = "once"} : !attn.array<[8], f64>
-  // expected-error @+1 {{'attn.compute' op has another order than in training after phase 'fuse'}}
-  %x = attn.compute "x" () sum (%k: 8) order(lanes %k) {
-    %0 = attn.read %w[%k] : !attn.array<[8], f64>
-    attn.yield %0 : f64
-  } {attn.batch = "once"} : !attn.array<[], f64>
-  attn.output "x" %x : !attn.array<[], f64>
-}
