@@ -6,6 +6,7 @@
 #include "dialect/AttnDialect.h"
 #include "dialect/Precision.h"
 #include "frontends/fov/syntax/SourceFile.h"
+#include "runtime/data/Quantise.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
@@ -301,6 +302,18 @@ bool Session::setTarget(Model &model) {
   return true;
 }
 
+/// Returns whether a system or program reads weights of 8 bits.
+static bool isQuantised(ModuleOp module) {
+  return module
+      .walk([](attn::ParamOp param) {
+        runtime::QuantisedName name;
+        return runtime::readQuantisedName(param.getPath().str(), name)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 bool Session::lower(Model &model, const Request &request) {
   if (request.stopAfter >= attn::Phase::kernels && !setTarget(model))
     return false;
@@ -324,6 +337,11 @@ bool Session::lower(Model &model, const Request &request) {
     options.leaveOut.push_back(name);
   bool good = succeeded(compiler::lower(*model.module, options));
   assert((good || errors.failed()) && "a pass that fails says why");
+  if (good && options.int8 && !isQuantised(*model.module)) {
+    error("the model has no matrix product with weights, which '--precision "
+          "int8' is for; help: leave the option out");
+    return false;
+  }
   return good && !errors.failed();
 }
 

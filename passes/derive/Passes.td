@@ -473,8 +473,7 @@ def QuantiseProducts : Pass<"attn-quantise-products", "::mlir::ModuleOp"> {
     * Last in the phase `derive`: only products with `order(chain, fused)` are
       rewritten, so training and decoding have the same equations.
     * Not: products of two arrays of an example (attention), convolutions, and
-      parameters that are computed from others. A model without products with
-      weights is refused.
+      parameters that are computed from others.
 
     Example: the logits.
 

@@ -76,3 +76,21 @@ attn.system @decode {
   } : !attn.array<["T", 9], f64>
   attn.output "h" %h : !attn.array<["T", 9], f64>
 }
+
+// -----
+
+// Not: a product of two arrays of an example.
+
+// CHECK-LABEL: attn.system @scores
+// CHECK:       attn.compute "y" (%{{.*}}: "T", %{{.*}}: "T") sum (%{{.*}}: 16) order(chain, fused) {
+attn.system @scores {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<["T", 16], f64>
+  %y = attn.compute "y" (%t: "T", %u: "T") sum (%k: 16) order(chain, fused) {
+    %0 = attn.read %x[%t, %k] : !attn.array<["T", 16], f64>
+    %1 = attn.read %x[%u, %k] : !attn.array<["T", 16], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", "T"], f64>
+  attn.output "y" %y : !attn.array<["T", "T"], f64>
+}
