@@ -465,6 +465,7 @@ int Sweep::writeResults() {
 /// sweep; an interrupt, a full disk or a mistake in the data does.
 int Sweep::trainAll() {
   int result = done;
+  bool isNew = !llvm::sys::fs::exists(arguments.folder);
   for (auto [number, run] : llvm::enumerate(runs)) {
     progress.note(fmt::format("training {} of {}: {}", number + 1, runs.size(),
                               run.name));
@@ -478,8 +479,12 @@ int Sweep::trainAll() {
           number + (code == done), runs.size()));
       return signal != 0 ? 128 + signal : code;
     }
-    if (code != done && (code != badInput || !hasBegun))
+    if (code != done && (code != badInput || !hasBegun)) {
+      // Only an empty folder can be removed.
+      if (isNew)
+        (void)llvm::sys::fs::remove(arguments.folder);
       return code;
+    }
     if (code != done)
       result = code;
     run.figures = readFigures(run.arguments.folder);
