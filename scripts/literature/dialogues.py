@@ -21,8 +21,12 @@ def perplexities(found, given, count):
 
 def english_german(data):
     parts = {part: pairs_of(data / f"tatoeba_en_de/{name}.tsv.gz") for part, name in (("train", "train"), ("test", "valid"))}
-    random.Random(1).shuffle(parts["train"])
-    return {"valid": parts["train"][:500], "train": parts["train"][500:], "test": parts["test"]}
+    draw = random.Random(1)
+    draw.shuffle(parts["train"])
+    # Each sentence of the test once, and not beside its neighbours of the file, which begin alike.
+    test = list({" ".join(pair[0]): pair for pair in parts["test"]}.values())
+    draw.shuffle(test)
+    return {"valid": parts["train"][:500], "train": parts["train"][500:], "test": test}
 
 
 def lexicon(folder, data, updates, only):
