@@ -7,6 +7,7 @@
 #include "driver/model/Execution.h"
 #include "driver/model/Launched.h"
 #include "passes/Pipeline.h"
+#include "runtime/device/Device.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <set>
@@ -81,6 +82,9 @@ int fovea::cli::runRun(const Arguments &arguments) {
   if (arguments.launches) {
     if (!arguments.stopAfter.empty())
       return wrongUsage("'--launches' has no '--stop-after'");
+    if (!isReference && runtime::Device::current())
+      return wrongUsage("'--launches' compares code for a CPU; help: add "
+                        "'--reference'");
     request.stopAfter = attn::Phase::fuse;
   }
   // The phases that belong to a machine leave out passes, too.
