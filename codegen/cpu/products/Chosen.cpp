@@ -24,7 +24,10 @@ static constexpr int64_t chosenPanels = 4, chosenDepth = 512;
 static constexpr int64_t chosenRows = 512;
 
 bool fovea::codegen::choosesRows(ComputeOp op, const RowsProduct &product) {
-  return product.gathered && product.runs == 1 && op.hasCondition();
+  return product.gathered && product.runs == 1 && op.hasCondition() &&
+         op.getCondition()
+             .walk([](ReadOp) { return WalkResult::interrupt(); })
+             .wasInterrupted();
 }
 
 namespace {

@@ -26,8 +26,8 @@ bool isOfIntegers(attn::ComputeOp op, mlir::Type real);
 mlir::Value threadMemory(KernelBuilder &kernel, mlir::Type real,
                          mlir::Value frame, attn::ThreadMemory memory);
 
-/// Returns whether the condition of a product with gathered rows, or terms,
-/// chooses among whole rows.
+/// Returns whether arrays choose among the gathered rows, or terms, of a
+/// product: its condition reads them.
 bool choosesRows(attn::ComputeOp op, const attn::RowsProduct &product);
 
 class ProgramEmitter final : public LaunchEmitter {
