@@ -157,6 +157,9 @@ attn.program @apart {
 // CHECK-NEXT: attn.compute "d"
 // CHECK-NOT:  attn.kernel
 // CHECK:      attn.output "keys" %[[R]]#0
+// CHECK:      %[[F:.*]] = attn.kernel rows {
+// CHECK:      %[[PAIRS:.*]] = attn.reshape %[[F]]
+// CHECK-NEXT: attn.reshape %[[PAIRS]]
 attn.program @again attributes {attn.prepares} {
   attn.length "T"
   %x = attn.data "x" : !attn.array<["T", 16], f64>
@@ -201,5 +204,17 @@ attn.program @again attributes {attn.prepares} {
   } : !attn.array<[], f64>
   attn.output "d" %d : !attn.array<[], f64>
   attn.output "keys" %keys : !attn.array<["T", 16], f64>
+  %g = attn.compute "g" () {
+    %0 = attn.read %d[] : !attn.array<[], f64>
+    %1 = math.exp %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<[], f64>
+  %f = attn.compute "f" (%j: 16) {
+    %0 = attn.read %g[] : !attn.array<[], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[16], f64>
+  %pairs = attn.reshape %f keep 0 : !attn.array<[16], f64> -> !attn.array<[8, 2], f64>
+  %fours = attn.reshape %pairs keep 0 : !attn.array<[8, 2], f64> -> !attn.array<[4, 4], f64>
+  attn.output "fours" %fours : !attn.array<[4, 4], f64>
   attn.output "rows" %rows : !attn.array<[4], f64>
 }
