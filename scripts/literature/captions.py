@@ -6,7 +6,7 @@ import random
 import re
 
 from literature.pictures import archived, png, scene, stored
-from literature.training import ADAM, all_minutes, lines, rates, spread, table, trials, wrong
+from literature.training import ADAM, SEEDS, Training, all_minutes, lines, rates, spread, table, wrong
 
 # The specs read annotation vectors. Here three convolutions compute them, and each place has a vector of its own.
 FRONT = """dim K = 16
@@ -25,6 +25,7 @@ SEEN = {"soft": ("`caption_soft`, `lambda = 0`", "use caption_soft\n", {}),
         "even": ("the same with its penalty, `lambda = 1`", "use caption_soft\n", {"lambda": 1}),
         "hard": ("`caption_hard`, `lambda = 0`", HARD, {}),
         "eight": ("the same, eight draws, `credit = later`", EIGHT, {}),
+        "switched": ("`caption_hard`, started from the weights of the first row", HARD, {"train.rate": 0.0005}),
         "through": ("hard, `straight_through`", HARD + "train { place ~ straight_through }\n", {}),
         "gumbel": ("hard, `gumbel(temperature = max(0.5, 0.999^train.step))`",
                    HARD + "train { place ~ gumbel(temperature = max(0.5, 0.999^train.step)) }\n", {}),
@@ -32,15 +33,25 @@ SEEN = {"soft": ("`caption_soft`, `lambda = 0`", "use caption_soft\n", {}),
 
 
 def captioned(folder, sets, size, kinds, updates, more, metric="bleu"):
-    """For each kind of attention, its row, its trainings and what they call the test pictures of this size."""
+    """For each kind of attention, its row, its trainings and what they call the test pictures of this size. `switched`
+    goes on from `soft` for a quarter of the updates."""
     height, width = size
     front = FRONT.format(height=height, width=width, places=height // 4 * (width // 4), across=width // 4)
+    given, right = {"image": sets["test"]["image"]}, sets["test"]["tgt"].read_text().splitlines()
     for name in kinds:
         label, spec, options = SEEN[name]
-        found = trials(folder, name, f"model {name}\n{spec}{front}", sets["train"], sets["valid"], updates,
-                       {**SIZES, **more, **options}, metric=metric, more=["--best-by", metric])
-        made = [one.decode({"image": sets["test"]["image"]}, "--beam", 3) for one in found]
-        yield [label, all_minutes(found), *judged(made, sets["test"]["tgt"].read_text().splitlines(), folder)], found, made
+        found = []
+        for seed in SEEDS:
+            start = ["--weights", folder / f"soft-{seed}/model.safetensors"] if name == "switched" else []
+            found.append(Training(folder, f"{name}-{seed}", f"model {name}\n{spec}{front}", sets["train"], sets["valid"],
+                                  updates // 4 if start else updates, {**SIZES, **more, **options}, metric,
+                                  ["--best-by", metric, "--seed", seed, *start]))
+        made = [one.decode(given, "--beam", 3) for one in found]
+        yield [label, all_minutes(found), *judged(made, right, folder)], found, made
+        if spec.startswith(HARD):
+            places = lines(folder / f"specs/{name}-mode.fov", [f"model {name}\n{spec}{front}decode {{ place ~ mode }}"])
+            made = [one.decode_by(places, given, "--beam", 3) for one in found]
+            yield ["the same, decoded at the most probable place", "", *judged(made, right, folder)], found, made
 
 
 def judged(made, right, folder):
@@ -108,7 +119,7 @@ def emoji(folder, data, updates, only):
         return spread([100 - wrong([one[at] for at in both], [right[at] for at in both]) for one in made])
 
     rows = [[*row, combined(made)] for row, _, made in captioned(
-        folder, sets, (32, 32), only or ("soft", "even", "hard", "eight", "none"), updates or 2000,
+        folder, sets, (32, 32), only or ("soft", "even", "switched", "hard", "eight", "none"), updates or 2000,
         {"train.rate": "step(700, 0.5, 0.004)"})]
     near = [[called["train"][at] for at in nearest(drawn["train"], drawn["test"])]]
     rows.append(["name of the most similar drawing", "", *judged(near, right, folder), combined(near)])

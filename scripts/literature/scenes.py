@@ -88,7 +88,7 @@ def nlvr(folder, data, updates, only):
             for part, own in parts.items()}
     right = sets["test"]["tgt"].read_text().splitlines()
     rows = []
-    for row, found, made in captioned(folder, sets, (50, 50), only or ("soft", "eight", "none"), updates or 2000,
+    for row, found, made in captioned(folder, sets, (50, 50), only or ("soft", "switched", "none"), updates or 2000,
                                       {"train.rate": "step(700, 0.5, 0.004)"}):
         looks = []
         for one, own in zip(found if "none" not in row[0] else (), made):
@@ -114,7 +114,7 @@ def people(folder, data, updates, only):
     sets = {part: {"image": stored(folder / f"{part}.npy", (25, 75, 3), images),
                    "tgt": lines(folder / f"{part}.txt", said)} for part, (images, said) in parts.items()}
     right = parts["test"][1]
-    rows = [row for row, *_ in captioned(folder, sets, (25, 75), only or ("soft", "eight", "none"), updates or 1000,
+    rows = [row for row, *_ in captioned(folder, sets, (25, 75), only or ("soft", "switched", "none"), updates or 1000,
                                          {"train.rate": "step(400, 0.5, 0.004)"})]
     rows.append(["sentence of the most similar scene", "", *judged(
         [[parts["train"][1][at] for at in nearest(parts["train"][0], parts["test"][0])]], right, folder)])
