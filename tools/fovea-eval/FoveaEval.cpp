@@ -258,7 +258,7 @@ static int runLaunches(Operation *container, const Inputs &inputs) {
     if (!program || schedule.getProgram() != program.getSymName())
       continue;
     std::vector<Arrays> outputs;
-    std::vector<Inputs> batch(copies, inputs);
+    std::vector<Inputs> batch(std::max(1U, copies.getValue()), inputs);
     Status status =
         launch::interpret(schedule, program, batch, options, outputs);
     if (status.succeeded())
