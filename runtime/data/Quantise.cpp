@@ -39,7 +39,10 @@ bool fovea::runtime::readQuantisedName(const std::string &name,
 static float numberOf(float weight, float scale) {
   if (!(scale > 0))
     return 0;
-  return std::nearbyint(std::clamp(weight / scale, -127.F, 127.F));
+  // Between 2^23 and 2^24 floats are the whole numbers, so the sum rounds to
+  // one: to the nearest, ties to even, and without libm.
+  constexpr float whole = 0x1.8p23F;
+  return std::clamp(weight / scale, -127.F, 127.F) + whole - whole;
 }
 
 Status fovea::runtime::quantise(const std::string &path, const Tensor &weights,

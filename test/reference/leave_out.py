@@ -24,7 +24,7 @@ def main(work, subsets, gets, *models):
             return subprocess.run(command, capture_output=True, text=True, check=False)
 
         # What may be left out is listed where it is not known.
-        passes = re.search("help: leave out (.*)", run("none").stderr)[1].split(", ")
+        passes = re.search(r"help: leave out (.*) \[E", run("none").stderr)[1].split(", ")
         draw = random.Random(model)
         tried = [[name] for name in passes]
         if subsets != "each":
