@@ -1,7 +1,7 @@
 //===- CheckPhase.cpp - the contracts of the phases -----------------------===//
 //
-// One function per phase of Phases.def. MLIR verifies the ops themselves after
-// every pass; these functions check only the additional guarantees of a phase.
+// One function per phase of Phases.def. The pass verifies the ops themselves
+// first; these functions check only the additional guarantees of a phase.
 //
 //===----------------------------------------------------------------------===//
 

@@ -125,7 +125,7 @@ Status Executor::pack(RunOp run, bool isExact) {
     auto reader = factor ? factor->getParentOfType<ComputeOp>() : ComputeOp();
     if (!factor || (isExact && !sharesPack(ops[run.getNumber()], reader)))
       return Status::error(
-          fmt::format("'{}' is no factor of the op", memory.name()));
+          fmt::format("'{}' is not a factor of the op", memory.name()));
     accesses.enter(0);
     for (size_t example = 0; example < memory.rows.size(); ++example)
       if (takesPart(ops[run.getNumber()], example))

@@ -19,6 +19,20 @@ using reference::Slot;
 // Scalars
 //===----------------------------------------------------------------------===//
 
+void Executor::bindArrays(const Code &code, size_t example, Binding &binding) {
+  binding.example = example;
+  for (Value array : code.arrays)
+    binding.sites.push_back(siteOf(array, example));
+  for (const Site &site : binding.sites)
+    binding.shapes.push_back({site.shape, {}, false});
+  binding.context.lengths = &examples[example].lengths;
+  binding.context.random = reference::randomOf(inputs[example]);
+  binding.context.source = this;
+  for (const reference::Array &shape : binding.shapes)
+    binding.context.views.push_back({&shape, nullptr});
+  binding.registers = code.registers;
+}
+
 /// An index of a body, at these indices of its equation. Also a condition.
 Status Executor::scalarIn(Value value, ArrayRef<int64_t> indices,
                           size_t example, int64_t &result) {
@@ -32,17 +46,7 @@ Status Executor::scalarIn(Value value, ArrayRef<int64_t> indices,
       return status;
   }
   Binding binding;
-  binding.example = example;
-  for (Value array : code->arrays)
-    binding.sites.push_back(siteOf(array, example));
-  for (const Site &site : binding.sites)
-    binding.shapes.push_back({site.shape, {}, false});
-  binding.context.lengths = &own.lengths;
-  binding.context.random = reference::randomOf(inputs[example]);
-  binding.context.source = this;
-  for (const reference::Array &shape : binding.shapes)
-    binding.context.views.push_back({&shape, nullptr});
-  binding.registers = code->registers;
+  bindArrays(*code, example, binding);
   for (auto [capture, number] : code->captures) {
     auto argument = cast<BlockArgument>(capture);
     binding.registers[number].whole =
@@ -93,26 +97,15 @@ Status Executor::bind(ComputeOp op, size_t example, Binding &binding) {
   const Code *code;
   if (Status status = codeOf(op, code); status.failed())
     return status;
-  const reference::Environment &own = examples[example];
-  binding.example = example;
-  for (Value array : code->arrays)
-    binding.sites.push_back(siteOf(array, example));
-  for (const Site &site : binding.sites)
-    binding.shapes.push_back({site.shape, {}, false});
+  bindArrays(*code, example, binding);
   for (auto [name, factor] : {std::pair("attn.packed", rightOf(op)),
                               std::pair("attn.packed_left", leftOf(op))})
     if (attn::ArrayLocationAttr location = memoryIn(op, name);
         location && factor)
       binding.factors[factor] =
           siteIn(location, example, shapeOf(factor.getArray(), example));
-  binding.context.lengths = &own.lengths;
-  binding.context.random = reference::randomOf(inputs[example]);
-  binding.context.source = this;
-  for (const reference::Array &shape : binding.shapes)
-    binding.context.views.push_back({&shape, nullptr});
-  binding.registers = code->registers;
   for (auto [value, number] : code->captures)
-    binding.registers[number].whole = own.indices.lookup(value);
+    binding.registers[number].whole = examples[example].indices.lookup(value);
   return Status::success();
 }
 

@@ -261,9 +261,6 @@ Status Executor::executeWork(RunOp run, Operation *op) {
       return clear(run, compute);
     break;
   case Work::scatter:
-    if (compute)
-      return scatterLists(run, compute);
-    break;
   case Work::link:
     if (compute)
       return scatterLists(run, compute);

@@ -107,6 +107,9 @@ private:
   using Choose = llvm::function_ref<bool(llvm::ArrayRef<int64_t>)>;
 
   Status codeOf(attn::ComputeOp op, const reference::Code *&code);
+  /// The arrays that `code` reads; the caller sets the captures.
+  void bindArrays(const reference::Code &code, size_t example,
+                  Binding &binding);
   Status bind(attn::ComputeOp op, size_t example, Binding &binding);
   /// Computes the elements at chosen places.
   Status evaluate(attn::ComputeOp op, llvm::ArrayRef<size_t> examples,

@@ -44,7 +44,7 @@ public:
   /// nothing.
   class Span {
   public:
-    /// `number`: printed behind the name, unless it is negative.
+    /// `number`: printed after the name, unless it is negative.
     Span(Trace *trace, llvm::StringRef name, int64_t number = -1);
     ~Span();
     Span(const Span &) = delete;

@@ -418,19 +418,24 @@ Value Emitter::heightOfBlocks(Value m) {
   return b.mul(b.divUp(height, b.number(tile.rows)), b.number(tile.rows));
 }
 
-/// `isListed`: the rows of A lie where a list says.
-void Emitter::emitGemm(bool isListed) {
+SmallVector<Type> fovea::codegen::gemmArguments(KernelBuilder &b,
+                                                bool isListed) {
   Type number = b.i64(), pointer = b.pointer();
   SmallVector<Type> arguments = {pointer, number, number};
   if (isListed)
     arguments = {pointer, pointer};
-  size_t numLeft = arguments.size();
   arguments.append({pointer, pointer, number, number, number, number, number,
                     number, b.getI1Type()});
+  return arguments;
+}
+
+/// `isListed`: the rows of A lie where a list says.
+void Emitter::emitGemm(bool isListed) {
+  Type number = b.i64();
   b.function(
-      isListed ? gemmRowsName(element) : gemmName(element), arguments,
-      /*isPrivate=*/false, [&](ValueRange all) {
-        ValueRange args = all.drop_front(numLeft);
+      isListed ? gemmRowsName(element) : gemmName(element),
+      gemmArguments(b, isListed), /*isPrivate=*/false, [&](ValueRange all) {
+        ValueRange args = all.take_back(numCommonArguments);
         Value bp = args[0], c = args[1], ldc = args[2];
         Value m = args[3], n = args[4], k = args[5];
         Value first = args[6], last = args[7], accumulate = args[8];

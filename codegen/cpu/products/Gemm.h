@@ -26,6 +26,8 @@
 
 namespace fovea::codegen {
 
+class KernelBuilder;
+
 /// The part of C in registers.
 struct GemmTile {
   int64_t rows;    // of A and C
@@ -112,6 +114,11 @@ void emitGatheredGemm(mlir::ModuleOp module, mlir::Type element,
 ///   over every term that is nowhere. It uses 560 KB of the stack in f32.
 void emitChosenGemm(mlir::ModuleOp module, mlir::Type element,
                     const Target &target);
+
+/// The arguments of `gemm`, and of `gemmRows` if `isListed`: those of A, then
+/// as many as both have.
+llvm::SmallVector<mlir::Type> gemmArguments(KernelBuilder &b, bool isListed);
+constexpr size_t numCommonArguments = 9;
 
 /// Far beyond every index.
 constexpr int64_t unbounded = int64_t(1) << 40;

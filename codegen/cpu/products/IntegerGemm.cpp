@@ -261,17 +261,12 @@ void IntegerEmitter::stageRow(Value from, Value to, Value terms) {
 
 /// `isListed`: the rows of A lie where a list says.
 void IntegerEmitter::emitGemm(bool isListed) {
-  Type number = b.i64(), pointer = b.pointer();
-  SmallVector<Type> arguments = {pointer, number, number};
-  if (isListed)
-    arguments = {pointer, pointer};
-  size_t numLeft = arguments.size();
-  arguments.append({pointer, pointer, number, number, number, number, number,
-                    number, b.getI1Type()});
+  Type number = b.i64();
   b.function(
-      isListed ? gemmIntegerRowsName : gemmIntegersName, arguments,
+      isListed ? gemmIntegerRowsName : gemmIntegersName,
+      gemmArguments(b, isListed),
       /*isPrivate=*/false, [&](ValueRange all) {
-        ValueRange args = all.drop_front(numLeft);
+        ValueRange args = all.take_back(numCommonArguments);
         Value panels = args[0], c = args[1], ldc = args[2], m = args[3];
         Value n = args[4], k = args[5], first = args[6], last = args[7];
         Value zero = b.number(0), one = b.number(1);
