@@ -323,7 +323,11 @@ bool Package::describeTraining() {
       runtime::readTrainOptions(block.entries, model->dims, options);
   if (status.failed())
     session.error(arguments.spec() + ": " + status.text());
-  return status.succeeded();
+  else if (options.polyak > 0)
+    session.error(arguments.spec() +
+                  ": the entry 'train_step' keeps no average of the weights; "
+                  "help: add --set train.polyak=0, or leave out the entry");
+  return status.succeeded() && options.polyak == 0;
 }
 
 bool Package::describeSearch() {

@@ -62,7 +62,9 @@ void Differences::report(const Identity &now) {
   bool isOtherScore = false;
   for (const auto &[what, value] : now) {
     const std::string &before = position.identity[what];
-    if (before == value || what == "equations")
+    // An earlier version did not have the setting.
+    bool isUnset = before.empty() && value == "none";
+    if (before == value || isUnset || what == "equations")
       continue;
     // A hash tells a reader nothing.
     std::string text =
@@ -81,7 +83,7 @@ void Differences::report(const Identity &now) {
       if (what != "early_stop")
         position.withoutBest = 0;
       isOtherScore |= what == "validation" || what == "best-by" ||
-                      what == "smooth" || what == "average";
+                      what == "smooth" || what == "average" || what == "polyak";
       continue;
     }
     if (isAllowed)

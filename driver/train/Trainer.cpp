@@ -392,7 +392,7 @@ bool Trainer::validate() {
     return true;
   Trace::Span span(training.trace.get(), "validation");
   Clock::time_point start = Clock::now();
-  runtime::OwnedMemory weights = learner.weights();
+  runtime::OwnedMemory weights = learner.weightsToUse();
   runtime::Binding binding;
   binding.memory = &weights;
   binding.pool = training.pool;

@@ -50,9 +50,10 @@ ArrayRef<StringRef> fovea::fov::metrics() {
 
 ArrayRef<StringRef> fovea::fov::optionNames(StringRef block) {
   static constexpr StringRef train[] = {
-      "average",     "optimiser",  "rate",   "clip",   "clip_value",
-      "column_norm", "noise",      "smooth", "init",   "batch",
-      "bucket",      "early_stop", "decay",  "warmup", "accumulate"};
+      "average",    "optimiser",   "rate",       "clip",
+      "clip_value", "column_norm", "noise",      "smooth",
+      "init",       "batch",       "bucket",     "early_stop",
+      "decay",      "warmup",      "accumulate", "polyak"};
   static constexpr StringRef decode[] = {"beam",      "longest", "shortest",
                                          "normalise", "unknown", "stop",
                                          "valid",     "score"};

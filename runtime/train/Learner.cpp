@@ -31,6 +31,7 @@ public:
 
   OwnedMemory weightsToLearn(uint64_t seed, int64_t update) override;
   OwnedMemory weights() override { return memoryOf(current.get()); }
+  OwnedMemory weightsToUse() override { return memoryOf(used()); }
   OwnedMemory gradients() override { return memoryOf(slopes.get()); }
   void beginGradients(int64_t batches) override {
     sums->begin(batches, slopes);
@@ -54,7 +55,7 @@ public:
     team.broadcast(current.get(), total * int64_t(sizeof(T)));
   }
   void storeWeights(TensorFile &file) const override {
-    storeArray(file, "", current.get());
+    storeArray(file, "", used());
   }
   void store(TensorFile &file) override;
   std::vector<std::string> load(const TensorFile &file,
@@ -63,6 +64,8 @@ public:
 private:
   using Memory = OwnArray<T>;
 
+  T *used() const { return average ? average.get() : current.get(); }
+  void moveAverage();
   OwnedMemory memoryOf(T *array) const {
     OwnedMemory memory;
     for (const Span &span : spans)
@@ -98,6 +101,7 @@ private:
   /// state is sharded.
   int64_t from = 0, to = 0;
   Memory current, slopes, noisy;
+  Memory average;       // of the weights after each update; null: none is kept
   Memory first, second; // from .. to-1
 };
 
@@ -164,6 +168,10 @@ LearnerOf<T>::LearnerOf(const TensorFile &initial, const TrainOptions &options,
     std::vector<double> values = tensor.toDoubles();
     for (int64_t i = 0; i < span.count; ++i)
       current[span.begin + i] = static_cast<T>(values[i]);
+  }
+  if (options.polyak > 0) {
+    average = allocateArray<T>(total);
+    std::copy_n(current.get(), total, average.get());
   }
 }
 
@@ -302,7 +310,17 @@ template <typename T> double LearnerOf<T>::learn(int64_t update) {
         limitRows(current.get() + span.begin, span.shape[0],
                   span.count / span.shape[0], options.columnNorm);
   waitForDevice();
+  moveAverage();
   return norm;
+}
+
+/// Every process has all weights, so each of them has all of the average.
+template <typename T> void LearnerOf<T>::moveAverage() {
+  if (!average)
+    return;
+  T share = static_cast<T>(1 - options.polyak);
+  for (int64_t i = 0; i < total; ++i)
+    average[i] += share * (current[i] - average[i]);
 }
 
 /// Returns the first parameter with a value of `array`, from .. to-1, that is
@@ -420,6 +438,8 @@ void LearnerOf<T>::storeState(TensorFile &file, const std::string &prefix,
 template <typename T> void LearnerOf<T>::store(TensorFile &file) {
   if (team.isFirst())
     storeArray(file, "weights/", current.get());
+  if (team.isFirst() && average)
+    storeArray(file, "average/", average.get());
   storeState(file, "first/", first);
   storeState(file, "second/", second);
 }
@@ -436,9 +456,18 @@ std::vector<std::string> LearnerOf<T>::load(const TensorFile &file,
     compare(file, "first/", "the first state of ", mistakes);
   if (mistakes.empty() && second)
     compare(file, "second/", "the second state of ", mistakes);
+  // An average that begins now begins with the weights.
+  bool hasAverage = false;
+  for (const Span &span : spans)
+    hasAverage |= file.tensors.contains("average/" + span.path);
+  if (mistakes.empty() && average && hasAverage)
+    compare(file, "average/", "the average of ", mistakes);
   if (!mistakes.empty())
     return mistakes;
   loadArray(file, "weights/", current.get(), 0, total);
+  if (average)
+    loadArray(file, hasAverage ? "average/" : "weights/", average.get(), 0,
+              total);
   if (first)
     loadArray(file, "first/", first.get(), from, to);
   if (second)

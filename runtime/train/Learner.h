@@ -34,6 +34,9 @@ public:
   /// with the noise of (seed, update).
   virtual OwnedMemory weightsToLearn(uint64_t seed, int64_t update) = 0;
   virtual OwnedMemory weights() = 0;
+  /// The weights to validate and to store: the weights, or the moving average
+  /// of them that the options ask for.
+  virtual OwnedMemory weightsToUse() = 0;
 
   /// Gradients get memory at the first summation.
   virtual OwnedMemory gradients() = 0;
@@ -67,7 +70,7 @@ public:
   /// Takes the weights of rank 0.
   virtual void shareWeights() = 0;
 
-  /// Returns the weights as a weights file.
+  /// Returns the weights to use as a weights file.
   virtual void storeWeights(TensorFile &file) const = 0;
   /// Returns weights and state, under their own names. In a team, rank 0 gets
   /// them.

@@ -369,6 +369,13 @@ Status Reader::run() {
             {{"deviation", &options.noise}, {"after", &options.noiseAfter}}, 1);
         status.failed())
       return status;
+  if (auto found = entries.find("polyak"); found != entries.end()) {
+    Status status = readNumber("polyak", 0, options.polyak);
+    if (status.failed() || options.polyak >= 1)
+      return mistake("polyak", "takes a number of at least 0 and less than 1, "
+                               "not '" +
+                                   found->second + "'");
+  }
   if (auto found = entries.find("bucket"); found != entries.end()) {
     options.buckets = found->second != "none";
     bool isLength = options.buckets && found->second != "all";
@@ -458,6 +465,7 @@ fovea::runtime::describe(const TrainOptions &options) {
       {"clip", number(options.clip)},
       {"decay", number(options.optimiser.decay)},
       {"column_norm", number(options.columnNorm)},
+      {"polyak", number(options.polyak)},
       {"noise", number(options.noise) +
                     (options.noiseAfter > 0
                          ? fmt::format(" after {}", options.noiseAfter)

@@ -87,7 +87,10 @@ struct TrainOptions {
   double columnNorm = 0; // of the weights into one unit; 0: any
   double noise = 0;      // deviation of the noise on weights
   double noiseAfter = 0; // the last update without this noise
-  int64_t batch = 32;    // examples, or tokens
+  /// The share of the past in the moving average of the weights; 0: none is
+  /// kept.
+  double polyak = 0;
+  int64_t batch = 32; // examples, or tokens
   bool countsTokens = false;
   int64_t accumulate = 1; // batches for one update
   bool buckets = false;
