@@ -14,6 +14,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "runtime/Status.h"
 #include "runtime/ThreadPool.h"
+#include "runtime/data/WeightFormat.h"
 #include "runtime/model/Description.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -36,9 +37,8 @@ struct DriverOptions {
   /// Allow rounding the factors of matrix products to bf16, on a target that
   /// supports it (passes/kernels/ChoosePrecision.cpp).
   bool roundsFactors = false;
-  /// Products with weights have factors of 8 bits
-  /// (passes/derive/QuantiseProducts.cpp): another key of what is cached.
-  bool int8 = false;
+  /// What programs read as weights: another key of what is cached.
+  runtime::WeightFormat weights = runtime::WeightFormat::real;
   /// Parameters of programs are packed by a separate function; those of a
   /// decoder always are.
   bool prepares = false;

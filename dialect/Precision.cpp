@@ -59,7 +59,8 @@ LogicalResult fovea::attn::verifyPrecision(Operation *op,
     return op->emitOpError() << "unsupported precision " << named.getValue()
                              << "; only bf16 and i8 are supported";
   bool isProduct = compute && op->hasAttr("attn.product");
-  if (!isProduct && !isa<ProgramOp, ModuleOp>(op))
-    return op->emitOpError() << "only a matrix product can have a precision";
+  if (!isProduct && !isa<ProgramOp, ModuleOp, ParamOp>(op))
+    return op->emitOpError()
+           << "only a matrix product or a parameter can have a precision";
   return success();
 }

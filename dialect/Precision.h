@@ -1,4 +1,4 @@
-//===- Precision.h - what the factors of products are rounded to ----------===//
+//===- Precision.h - numbers in fewer bits --------------------------------===//
 //
 // `attn.precision = bf16` of a program or module says that its machine may
 // round the factors of matrix products to bf16; of an equation that is a
@@ -7,6 +7,9 @@
 // `attn.precision = i8` of a sum says that the factors of its terms are whole
 // numbers from -127 to 127, and that every sum of them is below 2^24. Nothing
 // is rounded, so it may be left out.
+//
+// `attn.precision = bf16` of a parameter says that its elements are numbers of
+// that type. Arithmetic is that of all else.
 //
 //===----------------------------------------------------------------------===//
 

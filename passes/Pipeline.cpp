@@ -165,8 +165,10 @@ static void derive(Passes manager, const PipelineOptions &options) {
   manager.addPass(createRemoveDropout());
   // After that: decoding reads what training drops. The orders of sums decide
   // which of them are products.
-  if (options.int8)
+  if (options.weights == fovea::runtime::WeightFormat::int8)
     manager.addPass(createQuantiseProducts());
+  if (options.weights == fovea::runtime::WeightFormat::bf16)
+    manager.addPass(createRoundWeights());
 }
 
 /// @loss -> also @grad.

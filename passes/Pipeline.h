@@ -7,6 +7,7 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
+#include "runtime/data/WeightFormat.h"
 
 #include <set>
 
@@ -43,10 +44,14 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<bool> gradients{*this, "gradients",
                          llvm::cl::desc("whether @grad is made"),
                          llvm::cl::init(true)};
-  Option<bool> int8{*this, "int8",
-                    llvm::cl::desc("whether products with weights have factors "
-                                   "of 8 bits"),
-                    llvm::cl::init(false)};
+  Option<runtime::WeightFormat> weights{
+      *this, "weights", llvm::cl::desc("what programs read as weights"),
+      llvm::cl::init(runtime::WeightFormat::real),
+      llvm::cl::values(
+          clEnumValN(runtime::WeightFormat::real, "real", "those of training"),
+          clEnumValN(runtime::WeightFormat::int8, "int8",
+                     "products have factors of 8 bits"),
+          clEnumValN(runtime::WeightFormat::bf16, "bf16", "rounded to bf16"))};
   ListOption<std::string> leaveOut{*this, "leave-out",
                                    llvm::cl::desc("passes that do not run")};
   ListOption<std::string> by{

@@ -58,24 +58,34 @@ fovea::cli::describe(const Arguments &arguments, compiler::Context &context) {
                                                     : builder.getF32Type());
 }
 
+static bool hasDevice(const Arguments &arguments) {
+  return llvm::StringRef(arguments.cpu).starts_with("cuda");
+}
+
+bool fovea::cli::roundsFactors(const Arguments &arguments) {
+  return arguments.precision == "bf16" && hasDevice(arguments);
+}
+
+runtime::WeightFormat fovea::cli::weightFormat(const Arguments &arguments) {
+  using runtime::WeightFormat;
+  if (arguments.precision == "int8")
+    return WeightFormat::int8;
+  return arguments.precision == "bf16" && !hasDevice(arguments)
+             ? WeightFormat::bf16
+             : WeightFormat::real;
+}
+
 int fovea::cli::checkPrecision(const Arguments &arguments) {
-  if (arguments.precision == "int8" && arguments.command == "train")
-    return wrongUsage("--precision int8 is for decoding and scoring; help: "
-                      "train in f32, and pass --precision int8 to 'fovea "
-                      "decode', 'score' or 'compile'");
-  if (arguments.precision != "bf16")
-    return done;
-  if (arguments.dtype == "f64")
+  const std::string &precision = arguments.precision;
+  if (precision == "bf16" && arguments.dtype == "f64")
     return wrongUsage("--precision bf16 excludes --dtype f64",
                       Code::argumentConflict);
-  compiler::Context context;
-  mlir::Builder builder(&context);
-  llvm::Expected<attn::TargetAttr> target = describe(arguments, context);
-  if (!target)
-    return wrongUsage(llvm::toString(target.takeError()));
-  if (target->multiplies(builder.getBF16Type(), builder.getF32Type()))
+  if (weightFormat(arguments) == runtime::WeightFormat::real ||
+      arguments.command != "train")
     return done;
-  return wrongUsage(
-      "--precision bf16 needs a GPU; help: add '--target cuda'; the target '" +
-      arguments.cpu + "' has no matrix products in bf16");
+  return wrongUsage("--precision " + precision +
+                    " is for decoding and scoring" +
+                    (precision == "bf16" ? " on a CPU" : "") +
+                    "; help: train in f32, and pass --precision " + precision +
+                    " to 'fovea decode', 'score' or 'compile'");
 }

@@ -5,6 +5,7 @@
 
 #include "compiler/Compiler.h"
 #include "driver/Arguments.h"
+#include "runtime/data/WeightFormat.h"
 
 namespace llvm {
 template <class T> class Expected;
@@ -30,6 +31,11 @@ int chooseTarget(Arguments &arguments);
 /// Describes the target to the passes; fails if there is none of that name.
 llvm::Expected<attn::TargetAttr> describe(const Arguments &arguments,
                                           compiler::Context &context);
+
+/// What `--precision` means on the target. A GPU rounds the factors of large
+/// products to bf16; a CPU reads weights that are rounded.
+bool roundsFactors(const Arguments &arguments);
+runtime::WeightFormat weightFormat(const Arguments &arguments);
 
 /// Checks that the target supports `--precision`. Returns an exit code.
 int checkPrecision(const Arguments &arguments);

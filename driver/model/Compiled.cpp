@@ -3,6 +3,7 @@
 #include "driver/model/Compiled.h"
 #include "compiler/Compiler.h"
 #include "driver/Arguments.h"
+#include "driver/model/ChooseTarget.h"
 #include "runtime/Element.h"
 
 using namespace mlir;
@@ -26,8 +27,8 @@ static codegen::DriverOptions driverOptionsOf(const CompiledOptions &options) {
 CompiledOptions fovea::cli::compiledOptionsOf(const Arguments &arguments) {
   CompiledOptions options;
   options.isDouble = arguments.dtype == "f64";
-  options.roundsFactors = arguments.precision == "bf16";
-  options.int8 = arguments.precision == "int8";
+  options.roundsFactors = roundsFactors(arguments);
+  options.weights = weightFormat(arguments);
   options.target = arguments.cpu;
   options.threads = arguments.threads;
   return options;

@@ -15,6 +15,7 @@
 #include "dialect/reference/Search.h"
 #include "driver/data/Files.h"
 #include "driver/data/Unknown.h"
+#include "driver/model/ChooseTarget.h"
 #include "driver/model/Execution.h"
 #include "driver/model/Installed.h"
 #include "driver/show/Shows.h"
@@ -141,7 +142,8 @@ bool Package::completeEntries() {
   if (entries.empty()) {
     if (isObjective && (!isProgram() || !generates))
       entries.push_back("loss");
-    if (isObjective && !isProgram() && arguments.precision != "int8")
+    if (isObjective && !isProgram() &&
+        weightFormat(arguments) == runtime::WeightFormat::real)
       llvm::append_values(entries, "grad", "train_step");
     if (generates && !isProgram())
       llvm::append_values(entries, "encode", "step");
@@ -382,8 +384,8 @@ bool Package::lower() {
   return session.lower(*model, request);
 }
 
-/// With int8, a file has the numbers and scales that the programs read, and
-/// only weights that they read as well.
+/// With weights in fewer bits, a file has what the programs read, and only
+/// weights that they read as well.
 void Package::describeQuantised() {
   std::map<std::string, std::vector<int64_t>> read;
   for (const auto *programs :
@@ -445,7 +447,7 @@ bool Package::compile() {
   options.target = arguments.cpu;
   options.isDouble = description.isDouble;
   options.isShipped = true;
-  options.roundsFactors = arguments.precision == "bf16";
+  options.roundsFactors = roundsFactors(arguments);
   std::unique_ptr<codegen::Driver> driver;
   if (!succeeds(
           codegen::Driver::create(model->module->getLoc(), options, driver)))
@@ -458,7 +460,7 @@ bool Package::compile() {
     return false;
   description.programs = std::move(driver->description().programs);
   description.decoder = std::move(driver->description().decoder);
-  if (arguments.precision == "int8")
+  if (weightFormat(arguments) != runtime::WeightFormat::real)
     describeQuantised();
   if (has("step") &&
       runtime::SearchSteps::numSymbols(description.decoder) == 0) {

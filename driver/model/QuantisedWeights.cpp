@@ -1,4 +1,4 @@
-//===- QuantisedWeights.cpp - the parameters of models in int8 ------------===//
+//===- QuantisedWeights.cpp - the parameters of models in fewer bits ------===//
 
 #include "driver/model/QuantisedWeights.h"
 #include "dialect/AttnDialect.h"
@@ -10,27 +10,26 @@ using runtime::DType;
 using runtime::Status;
 using runtime::Tensor;
 
-/// Computes the numbers `name`, of this shape, and their scales. `find` gives
+/// Computes what `name` stands for, of this shape. `find` gives
 /// the values of a parameter, or null; `add` takes what is computed.
 static Status addOne(
     const std::string &name, const std::vector<int64_t> &shape,
     llvm::function_ref<const std::vector<double> *(const std::string &)> find,
     llvm::function_ref<void(const std::string &, const Tensor &)> add) {
   runtime::QuantisedName own;
-  if (!runtime::readQuantisedName(name, own) || own.isScale || find(name))
+  if (!runtime::readQuantisedName(name, own) ||
+      own.part == runtime::QuantisedName::Scales || find(name))
     return Status::success();
   const std::vector<double> *weights = find(own.path);
   if (!weights)
     return Status::success();
-  Tensor numbers, scales;
-  if (Status status =
-          runtime::quantise(own.path, Tensor::of(DType::F32, shape, *weights),
-                            own.axis, numbers, scales);
-      status.failed())
-    return status;
-  add(name, numbers);
-  add(runtime::scaleName(own.path, own.axis), scales);
-  return Status::success();
+  std::map<std::string, Tensor> parts;
+  Status status =
+      runtime::quantise(own, Tensor::of(DType::F32, shape, *weights), parts);
+  for (const auto &[path, tensor] : parts)
+    if (status.succeeded())
+      add(path, tensor);
+  return status;
 }
 
 Status fovea::cli::addQuantised(ModuleOp module,

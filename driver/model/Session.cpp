@@ -5,6 +5,7 @@
 #include "codegen/native/ObjectCache.h"
 #include "dialect/AttnDialect.h"
 #include "dialect/Precision.h"
+#include "driver/model/ChooseTarget.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "runtime/data/Quantise.h"
 #include "llvm/ADT/StringExtras.h"
@@ -297,12 +298,12 @@ bool Session::setTarget(Model &model) {
     return false;
   }
   target->setTo(*model.module);
-  if (arguments.precision == "bf16")
+  if (roundsFactors(arguments))
     attn::setPrecision(*model.module, BFloat16Type::get(&mlirContext));
   return true;
 }
 
-/// Returns whether a system or program reads weights of 8 bits.
+/// Returns whether a system or program reads weights in fewer bits.
 static bool isQuantised(ModuleOp module) {
   return module
       .walk([](attn::ParamOp param) {
@@ -323,10 +324,11 @@ bool Session::lower(Model &model, const Request &request) {
   for (const std::string &name : request.shows)
     options.show.push_back(name);
   options.gradients = request.gradients;
-  options.int8 = arguments.precision == "int8";
-  if (options.int8 && request.gradients) {
-    error("'--precision int8' has no gradients; help: compute them, and train, "
-          "in f32");
+  options.weights = weightFormat(arguments);
+  bool isReal = options.weights == runtime::WeightFormat::real;
+  if (!isReal && request.gradients) {
+    error("'--precision " + arguments.precision +
+          "' has no gradients; help: compute them, and train, in f32");
     return false;
   }
   for (const std::string &name : request.by)
@@ -337,9 +339,12 @@ bool Session::lower(Model &model, const Request &request) {
     options.leaveOut.push_back(name);
   bool good = succeeded(compiler::lower(*model.module, options));
   assert((good || errors.failed()) && "a pass that fails says why");
-  if (good && options.int8 && !isQuantised(*model.module)) {
-    error("the model has no matrix product with weights, which '--precision "
-          "int8' is for; help: leave the option out");
+  if (good && !isReal && !isQuantised(*model.module)) {
+    StringRef what = options.weights == runtime::WeightFormat::int8
+                         ? "matrix product with weights"
+                         : "parameter with two axes or more";
+    error("the model has no " + what.str() + ", which '--precision " +
+          arguments.precision + "' is for; help: leave the option out");
     return false;
   }
   return good && !errors.failed();

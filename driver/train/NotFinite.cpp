@@ -1,6 +1,7 @@
 //===- NotFinite.cpp - where a loss stops being a number ------------------===//
 
 #include "driver/train/NotFinite.h"
+#include "driver/model/ChooseTarget.h"
 
 #include <fmt/format.h>
 
@@ -24,7 +25,7 @@ void fovea::cli::explainNotFinite(Session &session, const Arguments &arguments,
   std::unique_ptr<CompiledProgram> program;
   CompiledOptions options;
   options.isDouble = arguments.dtype == "f64";
-  options.roundsFactors = arguments.precision == "bf16";
+  options.roundsFactors = roundsFactors(arguments);
   options.target = arguments.cpu;
   if (!session.lower(*again, request) ||
       CompiledProgram::create(*again->module, "loss", options, program)

@@ -494,4 +494,25 @@ def QuantiseProducts : Pass<"attn-quantise-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def RoundWeights : Pass<"attn-round-weights", "::mlir::ModuleOp"> {
+  let summary = "weights are numbers of bf16";
+  let description = [{
+    * In: the systems `@loss` and `@decode`.
+    * Out: the same systems, in which `w:bf16` replaces each parameter `w` of
+      two or more axes: the nearest number of bf16, of two the even one
+      (runtime/data/Quantise.h). `attn.precision = bf16` says so. Every
+      equation that reads it computes as before.
+    * Last in the phase `derive`, with the option `weights=bf16`.
+    * Not: biases and gains, which have one axis.
+
+    ```mlir
+    %w = attn.param "w" : !attn.array<[97, 64], f64>
+
+    // becomes
+
+    %w = attn.param "w:bf16" {attn.precision = bf16} : !attn.array<[97, 64], f64>
+    ```
+  }];
+}
+
 #endif // FOVEA_PASSES_DERIVE_PASSES_TD

@@ -1,7 +1,7 @@
 //===- Half.h - reals of 16 bits in files -----------------------*- C++ -*-===//
 //
-// Widens 16-bit numbers in files of other programs: 32 bits represent both
-// formats exactly.
+// Widens 16-bit numbers in files: 32 bits represent both formats exactly.
+// Rounds 32-bit numbers to bfloat16.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +28,15 @@ inline float halfOf(uint16_t bits) {
 /// bfloat16: the upper half of a 32-bit float.
 inline float brainOf(uint16_t bits) {
   return std::bit_cast<float>(uint32_t(bits) << 16);
+}
+
+/// The nearest bfloat16, of two the even one. Beyond the largest is infinity;
+/// a NaN remains one.
+inline uint16_t brainBits(float number) {
+  auto bits = std::bit_cast<uint32_t>(number);
+  if (std::isnan(number))
+    return static_cast<uint16_t>(bits >> 16 | 0x40);
+  return static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
 } // namespace fovea::runtime

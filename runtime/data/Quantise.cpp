@@ -1,6 +1,7 @@
-//===- Quantise.cpp - weights as whole numbers of 8 bits ------------------===//
+//===- Quantise.cpp - weights in fewer bits -------------------------------===//
 
 #include "runtime/data/Quantise.h"
+#include "runtime/data/Half.h"
 
 #include <algorithm>
 #include <charconv>
@@ -19,19 +20,28 @@ std::string fovea::runtime::scaleName(const std::string &path, size_t axis) {
   return fmt::format("{}:scale.{}", path, axis);
 }
 
+std::string fovea::runtime::bf16Name(const std::string &path) {
+  return path + ":bf16";
+}
+
 bool fovea::runtime::readQuantisedName(const std::string &name,
                                        QuantisedName &result) {
   size_t colon = name.rfind(':');
   if (colon == name.npos)
     return false;
   std::string_view rest = std::string_view(name).substr(colon + 1);
-  result.isScale = rest.starts_with("scale.");
-  if (!result.isScale && !rest.starts_with("int8."))
+  result.path = name.substr(0, colon);
+  if (rest == "bf16") {
+    result.part = QuantisedName::Rounded;
+    return true;
+  }
+  bool isScale = rest.starts_with("scale.");
+  if (!isScale && !rest.starts_with("int8."))
     return false;
+  result.part = isScale ? QuantisedName::Scales : QuantisedName::Numbers;
   rest.remove_prefix(rest.find('.') + 1);
   auto [end, error] =
       std::from_chars(rest.data(), rest.data() + rest.size(), result.axis);
-  result.path = name.substr(0, colon);
   return error == std::errc() && end == rest.data() + rest.size();
 }
 
@@ -45,17 +55,17 @@ static float numberOf(float weight, float scale) {
   return std::clamp(weight / scale, -127.F, 127.F) + whole - whole;
 }
 
-Status fovea::runtime::quantise(const std::string &path, const Tensor &weights,
-                                size_t axis, Tensor &numbers, Tensor &scales) {
-  int64_t inner = 1, count = weights.shape[axis];
-  for (size_t i = axis + 1; i < weights.shape.size(); ++i)
+static Status quantiseColumns(const QuantisedName &name, const Tensor &weights,
+                              Tensor &numbers, Tensor &scales) {
+  int64_t inner = 1, count = weights.shape[name.axis];
+  for (size_t i = name.axis + 1; i < weights.shape.size(); ++i)
     inner *= weights.shape[i];
   int64_t all = weights.numElements();
   auto at = [&](int64_t i) { return static_cast<float>(weights.at(i)); };
   numbers = {DType::I8, weights.shape, {}};
   numbers.bytes.resize(all);
   scales = {DType::F32, weights.shape, {}};
-  scales.shape.erase(scales.shape.begin() + static_cast<int64_t>(axis));
+  scales.shape.erase(scales.shape.begin() + static_cast<int64_t>(name.axis));
   scales.bytes.resize(scales.numElements() * sizeof(float));
   for (int64_t column = 0; column < scales.numElements(); ++column) {
     int64_t first = column / inner * inner * count + column % inner;
@@ -66,7 +76,7 @@ Status fovea::runtime::quantise(const std::string &path, const Tensor &weights,
         return Status::error(
             fmt::format("'{}' has weights that are not finite, which int8 "
                         "cannot represent; help: use '--precision f32'",
-                        path));
+                        name.path));
       most = std::max(most, size);
     }
     float scale = most / 127;
@@ -81,6 +91,32 @@ Status fovea::runtime::quantise(const std::string &path, const Tensor &weights,
   return Status::success();
 }
 
+static Status roundWeights(const std::string &path, const Tensor &weights,
+                           Tensor &rounded) {
+  rounded = {DType::BF16, weights.shape, {}};
+  rounded.bytes.resize(weights.numElements() * sizeof(uint16_t));
+  for (int64_t i = 0; i < weights.numElements(); ++i) {
+    auto weight = static_cast<float>(weights.at(i));
+    uint16_t bits = brainBits(weight);
+    if (std::isfinite(weight) && !std::isfinite(brainOf(bits)))
+      return Status::error(
+          fmt::format("'{}' has a weight of {}, which bf16 cannot represent; "
+                      "help: use '--precision f32'",
+                      path, weight));
+    std::memcpy(rounded.bytes.data() + i * sizeof(bits), &bits, sizeof(bits));
+  }
+  return Status::success();
+}
+
+Status fovea::runtime::quantise(const QuantisedName &name,
+                                const Tensor &weights,
+                                std::map<std::string, Tensor> &parts) {
+  if (name.part == QuantisedName::Rounded)
+    return roundWeights(name.path, weights, parts[bf16Name(name.path)]);
+  return quantiseColumns(name, weights, parts[int8Name(name.path, name.axis)],
+                         parts[scaleName(name.path, name.axis)]);
+}
+
 Status fovea::runtime::quantise(TensorFile &file,
                                 const std::vector<std::string> &names) {
   std::set<std::string> wanted(names.begin(), names.end()), replaced;
@@ -90,15 +126,12 @@ Status fovea::runtime::quantise(TensorFile &file,
       continue;
     auto found = file.tensors.find(own.path);
     if (found == file.tensors.end() || !found->second.isReal() ||
-        own.axis >= found->second.shape.size())
+        (own.part != QuantisedName::Rounded &&
+         own.axis >= found->second.shape.size()))
       continue;
-    Tensor numbers, scales;
-    if (Status status =
-            quantise(own.path, found->second, own.axis, numbers, scales);
+    if (Status status = quantise(own, found->second, file.tensors);
         status.failed())
       return status;
-    file.tensors[int8Name(own.path, own.axis)] = std::move(numbers);
-    file.tensors[scaleName(own.path, own.axis)] = std::move(scales);
     replaced.insert(own.path);
   }
   for (const std::string &path : replaced)

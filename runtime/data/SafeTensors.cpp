@@ -31,16 +31,13 @@ static constexpr struct {
   std::string_view name;
   size_t size;
 } types[] = {
-    {DType::F64, "F64", 8}, {DType::F32, "F32", 4},  {DType::I64, "I64", 8},
-    {DType::I32, "I32", 4}, {DType::I16, "I16", 2},  {DType::I8, "I8", 1},
-    {DType::U64, "U64", 8}, {DType::U32, "U32", 4},  {DType::U16, "U16", 2},
-    {DType::U8, "U8", 1},   {DType::Bool, "BOOL", 1}};
+    {DType::F64, "F64", 8}, {DType::F32, "F32", 4}, {DType::BF16, "BF16", 2},
+    {DType::I64, "I64", 8}, {DType::I32, "I32", 4}, {DType::I16, "I16", 2},
+    {DType::I8, "I8", 1},   {DType::U64, "U64", 8}, {DType::U32, "U32", 4},
+    {DType::U16, "U16", 2}, {DType::U8, "U8", 1},   {DType::Bool, "BOOL", 1}};
 
-/// 16-bit reals are widened when they are read.
-static constexpr struct {
-  std::string_view name;
-  float (*widened)(uint16_t bits);
-} halves[] = {{"F16", halfOf}, {"BF16", brainOf}};
+/// No tensor has this type: its numbers become F32 while a file is read.
+static constexpr std::string_view halfName = "F16";
 
 std::string_view fovea::runtime::nameOf(DType type) {
   for (const auto &entry : types)
@@ -92,6 +89,8 @@ double fovea::runtime::elementOf(DType type, const std::byte *data, int64_t i) {
     return load<double>(data, i);
   case DType::F32:
     return load<float>(data, i);
+  case DType::BF16:
+    return brainOf(load<uint16_t>(data, i));
   case DType::I64:
     return static_cast<double>(load<int64_t>(data, i));
   case DType::I32:
@@ -136,6 +135,9 @@ Tensor Tensor::of(DType type, std::vector<int64_t> shape,
       break;
     case DType::F32:
       save<float>(bytes, i, value);
+      break;
+    case DType::BF16:
+      save<uint16_t>(bytes, i, brainBits(static_cast<float>(value)));
       break;
     case DType::I64:
       save<int64_t>(bytes, i, value);
@@ -299,10 +301,7 @@ static Status takeTensor(const TensorHeader &description, uint64_t available,
       std::find_if(std::begin(types), std::end(types), [&](const auto &known) {
         return known.name == *description.type;
       });
-  const auto *half = std::find_if(
-      std::begin(halves), std::end(halves),
-      [&](const auto &known) { return known.name == *description.type; });
-  bool isHalf = half != std::end(halves);
+  bool isHalf = *description.type == halfName;
   if (entry == std::end(types) && !isHalf)
     return Status::error(fmt::format("'{}' has the unknown dtype '{}'", name,
                                      *description.type));
@@ -342,10 +341,27 @@ static Status takeTensor(const TensorHeader &description, uint64_t available,
   for (uint64_t at = 0; at < bytes; at += sizeof(uint16_t)) {
     uint16_t bits = 0;
     std::memcpy(&bits, data + begin + at, sizeof(bits));
-    float number = half->widened(bits);
+    float number = halfOf(bits);
     std::memcpy(tensor.bytes.data() + 2 * at, &number, sizeof(number));
   }
   return Status::success();
+}
+
+/// Files store BF16, which no reader of tensors has to know.
+static void widenBrains(TensorFile &file) {
+  for (auto &[name, tensor] : file.tensors) {
+    if (tensor.type != DType::BF16)
+      continue;
+    Tensor wide = {DType::F32, tensor.shape, {}};
+    wide.bytes.resize(2 * tensor.bytes.size());
+    for (size_t at = 0; at < tensor.bytes.size(); at += sizeof(uint16_t)) {
+      uint16_t bits = 0;
+      std::memcpy(&bits, tensor.bytes.data() + at, sizeof(bits));
+      float number = brainOf(bits);
+      std::memcpy(wide.bytes.data() + 2 * at, &number, sizeof(number));
+    }
+    tensor = std::move(wide);
+  }
 }
 
 /// No two tensors share a byte, and no byte is unused.
@@ -423,7 +439,11 @@ static Status parse(std::string_view bytes, TensorFile &file) {
     file.tensors[description.name] = std::move(tensor);
   }
   file.metadata = std::move(reader.metadata);
-  return checkSeal(file);
+  // The seal is that of the stored numbers.
+  Status status = checkSeal(file);
+  if (status.succeeded())
+    widenBrains(file);
+  return status;
 }
 
 Status fovea::runtime::parseSafeTensors(std::string_view bytes,

@@ -1,6 +1,6 @@
 """What is decoded has the bits of what is scored and trained on.
 
-    same_bits.py MODELS_DIRECTORY WORK_DIRECTORY MODEL[:EQUATION].. [quick | oracle] [int8]
+    same_bits.py MODELS_DIRECTORY WORK_DIRECTORY MODEL[:EQUATION].. [quick | oracle] [int8 | bf16]
     same_bits.py MODELS_DIRECTORY rest TEST
 
 Draws and searches; log p of each hypothesis that has ended is that of `fovea score` on what it
@@ -13,7 +13,7 @@ Where training and decoding treat a latent choice in different ways, the spec ge
 (`ALIKE`). What decoding adds to a dialogue is close to the difference of two scores.
 
 With `oracle`, what compiled code decodes in f32 has the bits of what the interpreter decodes, with a
-given beginning as well. With `int8`, products with weights are in int8. `rest` prints why models
+given beginning as well. `int8` and `bf16` are precisions. `rest` prints why models
 that TEST does not name are not compared.
 """
 
@@ -39,6 +39,7 @@ for name in ("convolution", "score_matrix", "named_condition", "top_places", "bl
 tiny.MODELS["prefix"] = ({"v.vocab": 9}, {"given": ("token 9", "M"), "word": ("sentence 9", "T")})
 BITS = tuple(f"b{number}" for number in range(10))
 tiny.MODELS["several"] = ({"word.vocab": 9}, {"word": ("sentence 9", "T"), **{name: ("bit", "T") for name in BITS}})
+PRECISIONS = ("int8", "bf16")
 GENERATED = (*BITS, "tgt", "word", "out", "output", "found", "support", "label", "answer", "stroke", "lift")
 # Training takes one log at the end, and decoding one in each step. For real numbers, the search
 # computes densities in f64, from parameters in f32.
@@ -173,9 +174,9 @@ def main(models, work, *names):
         return rest(models, names[0])
     os.makedirs(work, exist_ok=True)
     for entry in names:
-        if entry not in ("quick", "oracle", "int8"):
+        if entry not in ("quick", "oracle", *PRECISIONS):
             name, *equation = entry.split(":")
-            model = Model(models, work, name, ["--precision", "int8"] if "int8" in names else [])
+            model = Model(models, work, name, [word for name in names if name in PRECISIONS for word in ("--precision", name)])
             if "oracle" in names:
                 check_oracle(model)
             elif model.generated:
@@ -186,7 +187,7 @@ def main(models, work, *names):
 
 def check(model, quick, equation=None):
     count = equal = 0
-    for dtype in ("f32",) if quick else ("f32", "f64"):
+    for dtype in ("f32",) if quick or "bf16" in model.precision else ("f32", "f64"):
         for how in [[]] if quick else [[], ["--cpu", "x86-64-v3"]]:
             how = ["--dtype", dtype, *how]
             for way in WAYS if model.name not in REAL else WAYS[:2]:

@@ -4,7 +4,7 @@
 
 attn.program @sum {
   %x = attn.data "x" : !attn.array<[8], f64>
-  // expected-error @+1 {{only a matrix product can have a precision}}
+  // expected-error @+1 {{only a matrix product or a parameter can have a precision}}
   %y = attn.compute () sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     attn.yield %0 : f64

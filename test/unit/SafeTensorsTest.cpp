@@ -84,6 +84,22 @@ TEST(SafeTensors, WritesWhatItReads) {
   unlink(path.c_str());
 }
 
+TEST(SafeTensors, BrainNumbersAreStoredInTwoBytes) {
+  TensorFile file;
+  file.tensors["w:bf16"] = Tensor::of(DType::BF16, {3}, {1, -0.375, 1e30});
+  ASSERT_EQ(file.tensors["w:bf16"].bytes.size(), 6u);
+  std::string path =
+      fmt::format("{}/fovea-unit-{}.safetensors", testing::TempDir(), getpid());
+  ASSERT_TRUE(writeSafeTensors(path, file).succeeded());
+  TensorFile read;
+  Status status = readSafeTensors(path, read);
+  ASSERT_TRUE(status.succeeded()) << status.text();
+  EXPECT_EQ(read.tensors["w:bf16"].type, DType::F32);
+  EXPECT_EQ(read.tensors["w:bf16"].toDoubles(),
+            file.tensors["w:bf16"].toDoubles());
+  unlink(path.c_str());
+}
+
 TEST(SafeTensors, NoFileIsAnError) {
   TensorFile file;
   EXPECT_EQ(readSafeTensors("/nowhere/w.safetensors", file).text(),

@@ -2,6 +2,7 @@
 
 #include "codegen/Driver.h"
 #include "driver/data/Files.h"
+#include "driver/model/ChooseTarget.h"
 #include "driver/model/Execution.h"
 #include "driver/model/Fingerprint.h"
 #include "driver/model/Package.h"
@@ -22,7 +23,8 @@ struct Wanted {
 
 static std::optional<Wanted> readEntries(const Arguments &arguments) {
   if (arguments.entries.empty())
-    return Wanted{true, arguments.precision != "int8", true};
+    return Wanted{true, weightFormat(arguments) == runtime::WeightFormat::real,
+                  true};
   Wanted wanted;
   for (const std::string &entry : arguments.entries) {
     if (entry == "loss") {
@@ -206,7 +208,7 @@ static runtime::Status emitFingerprints(mlir::ModuleOp module,
   codegen::DriverOptions options;
   options.target = arguments.cpu;
   options.isDouble = arguments.dtype == "f64";
-  options.roundsFactors = arguments.precision == "bf16";
+  options.roundsFactors = roundsFactors(arguments);
   for (auto [entry, program, isWanted] :
        {std::tuple("loss", "loss", wanted.loss),
         std::tuple("grad", "grad", wanted.gradients),
@@ -227,7 +229,7 @@ static runtime::Status emitCode(mlir::ModuleOp module, const Wanted &wanted,
   codegen::DriverOptions options;
   options.target = arguments.cpu;
   options.isDouble = arguments.dtype == "f64";
-  options.roundsFactors = arguments.precision == "bf16";
+  options.roundsFactors = roundsFactors(arguments);
   options.keepsNames = true;
   std::unique_ptr<codegen::Driver> driver;
   if (Status status = codegen::Driver::create(module.getLoc(), options, driver);

@@ -182,9 +182,11 @@ protected:
     command
         ->add_option("--precision", arguments.precision,
                      "f32 (default); int8: products with weights in whole "
-                     "numbers of 8 bits, exactly (not for training); bf16: "
-                     "round the factors of large matrix products to bf16 and "
-                     "accumulate in f32 (GPU only)")
+                     "numbers of 8 bits, exactly (not for training); bf16: on "
+                     "a CPU, weights are rounded to bf16 and stored in it, and "
+                     "all else is f32 (not for training); on a GPU, tensor "
+                     "cores multiply large matrices in bf16, with sums in "
+                     "f32")
         ->check(CLI::IsMember({"f32", "int8", "bf16"}));
   }
 

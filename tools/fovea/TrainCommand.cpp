@@ -8,6 +8,7 @@
 #include "driver/data/Files.h"
 #include "driver/data/Unknown.h"
 #include "driver/machines/Agreement.h"
+#include "driver/model/ChooseTarget.h"
 #include "driver/model/Programs.h"
 #include "driver/show/Metrics.h"
 #include "driver/train/DryRun.h"
@@ -411,7 +412,7 @@ bool TrainCommand::readAllData() {
   request.stopAfter = attn::Phase::fuse;
   CompiledOptions options;
   options.isDouble = arguments.dtype == "f64";
-  options.roundsFactors = arguments.precision == "bf16";
+  options.roundsFactors = roundsFactors(arguments);
   options.target = arguments.cpu;
   if (arguments.maxActivationMb)
     options.memory.emplace(); // the data say what it is
