@@ -29,6 +29,23 @@ def english_german(data):
     return {"valid": parts["train"][:500], "train": parts["train"][500:], "test": test}
 
 
+# The words of a translation, without and with what an alignment knows of the last one.
+WORDS = """model lexicon
+vocab english : words(1000), german : words(1000)
+data src[S] : token of english
+data tgt[T] : sentence of german
+"""
+JUMPS = "use hmm_align\n"
+ALIKE = """dim E = 128
+param word : embedding(E), out : linear(tgt.vocab)
+says[i]  = out(word(src[i]))
+place[t] ~ categorical[i < S](0)
+tgt[t]   ~ categorical(says[place[t]])
+train  { place ~ enumerate, average = token }
+decode { place ~ marginal }
+"""
+
+
 def lexicon(folder, data, updates, only):
     """How well the words of a sentence say those of its translation, with jumps and with all places alike."""
     sets, parts = {}, english_german(data)
@@ -36,14 +53,12 @@ def lexicon(folder, data, updates, only):
         sets[part] = {side: lines(folder / f"{part}.{side}", [" ".join(pair[at]) for pair in pairs])
                       for at, side in enumerate(("src", "tgt"))}
     count = sum(len(pair[1]) + 1 for pair in parts["test"])
-    spec = ("model lexicon\nuse hmm_align\nvocab english : words(1000), german : words(1000)\n"
-            "data src[S] : token of english\ndata tgt[T] : sentence of german\n")
     rows = []
-    for name, title, jumps in ("hmm", "`hmm_align`", 5), ("even", "the same, all places alike", 0):
+    for name, title, choice in ("hmm", "`hmm_align`", JUMPS), ("even", "the same, all places alike", ALIKE):
         if only and name not in only:
             continue
-        found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 1000,
-                       {"E": 64, "J": jumps, **ADAM, "train.batch": 64})
+        found = trials(folder, name, WORDS + choice, sets["train"], sets["valid"], updates or 1000,
+                       {"E": 64, **ADAM, "train.batch": 64})
         rows.append([title, all_minutes(found), perplexities(found, sets["test"], count)])
     table(["model", "CPU time, three seeds", "perplexity"], rows)
 
