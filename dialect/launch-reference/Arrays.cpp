@@ -23,27 +23,6 @@ ArrayLocationAttr launch::memoryIn(Operation *op, StringRef name) {
   return location && location.isMemory() ? location : ArrayLocationAttr();
 }
 
-static ArrayLocationAttr entryOf(Operation *op, StringRef list,
-                                 unsigned number) {
-  auto locations = op->getAttrOfType<ArrayAttr>(list);
-  return locations && number < locations.size()
-             ? dyn_cast<ArrayLocationAttr>(locations[number])
-             : ArrayLocationAttr();
-}
-
-ArrayLocationAttr launch::locationOf(Value array) {
-  if (auto argument = dyn_cast<BlockArgument>(array))
-    return entryOf(argument.getOwner()->getParentOp(), "attn.carries",
-                   argument.getArgNumber() - 1);
-  auto result = cast<OpResult>(array);
-  if (auto kernel = dyn_cast<attn::KernelOp>(result.getOwner()))
-    return locationOf(kernel.getYielded(result));
-  if (isa<ScanOp>(result.getOwner()))
-    return entryOf(result.getOwner(), "attn.locations",
-                   result.getResultNumber());
-  return result.getOwner()->getAttrOfType<ArrayLocationAttr>("attn.location");
-}
-
 SmallVector<ScanOp> launch::loopsAround(Operation *op) {
   SmallVector<ScanOp> loops;
   for (auto loop = op->getParentOfType<ScanOp>(); loop;
@@ -80,13 +59,13 @@ ReadOp launch::rightOf(ComputeOp op) { return factorAt(op, /*isLeft=*/false); }
 /// The memories that hold factors of products, and lists.
 void Executor::findFactors() {
   program.walk([&](ComputeOp op) {
-    if (ArrayLocationAttr location = memoryIn(op, "attn.packed"))
+    if (ArrayLocationAttr location = memoryIn(op, attn::packedName))
       if (ReadOp right = rightOf(op))
         factorOf.try_emplace(location.getNumber(), right);
-    if (ArrayLocationAttr location = memoryIn(op, "attn.packed_left"))
+    if (ArrayLocationAttr location = memoryIn(op, attn::packedLeftName))
       if (ReadOp left = leftOf(op))
         factorOf.try_emplace(location.getNumber(), left);
-    if (ArrayLocationAttr location = memoryIn(op, "attn.list"))
+    if (ArrayLocationAttr location = memoryIn(op, attn::listName))
       lists.insert(location.getNumber());
   });
 }
@@ -105,10 +84,11 @@ void Executor::findRanks() {
     ranks[loop] = std::move(order);
     loop.walk([&](Operation *op) {
       SmallVector<Attribute> locations;
-      for (StringRef name : {"attn.locations", "attn.carries", "attn.swaps"})
+      for (StringRef name :
+           {attn::locationsName, attn::carriesName, attn::swapsName})
         if (auto list = op->getAttrOfType<ArrayAttr>(name))
           llvm::append_range(locations, list);
-      if (Attribute own = op->getAttr("attn.location"))
+      if (Attribute own = op->getAttr(attn::locationName))
         locations.push_back(own);
       for (Attribute each : locations)
         if (auto location = dyn_cast<ArrayLocationAttr>(each);
@@ -158,7 +138,7 @@ Status Executor::giveInputs(MemoryState &memory) {
   int64_t number = *memory.op.getMemory();
   for (Operation *op : ops) {
     if (!isa<attn::DataOp, attn::ParamOp>(op) ||
-        launch::locationOf(op->getResult(0)).getNumber() != number)
+        attn::locationOf(op->getResult(0)).getNumber() != number)
       continue;
     for (size_t example = 0; example < memory.rows.size(); ++example) {
       reference::ArrayPtr array;
@@ -251,7 +231,7 @@ Site Executor::rowOf(Operation *where, ArrayLocationAttr location,
   Site site = siteIn(location, example, std::move(shape));
   for (ScanOp loop : loopsAround(where))
     for (OpResult result : loop->getResults()) {
-      ArrayLocationAttr own = launch::locationOf(result);
+      ArrayLocationAttr own = attn::locationOf(result);
       if (!own || own.getNumber() != location.getNumber())
         continue;
       std::vector<int64_t> all = shapeOf(result, example);
@@ -293,7 +273,7 @@ Site Executor::siteOf(Value array, size_t example) {
       return site;
     }
   }
-  ArrayLocationAttr location = launch::locationOf(array);
+  ArrayLocationAttr location = attn::locationOf(array);
   Site site;
   if (!location) {
     site.shape = std::move(shape);
@@ -322,7 +302,7 @@ Site Executor::siteOf(Value array, size_t example) {
     Operation *op = array.getDefiningOp();
     for (ScanOp loop : loopsAround(op))
       for (OpResult result : loop->getResults())
-        if (launch::locationOf(result).getNumber() == location.getNumber())
+        if (attn::locationOf(result).getNumber() == location.getNumber())
           return rowOf(op, location,
                        examples[example].indices.lookup(loop.getLoopIndex()),
                        example, std::move(shape));

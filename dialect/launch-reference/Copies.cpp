@@ -114,8 +114,8 @@ Status Executor::packFactor(ReadOp factor, MemoryState &memory, size_t example,
 
 /// Whether an op reads the packed form that `reader` reads.
 static bool sharesPack(Operation *op, ComputeOp reader) {
-  ArrayLocationAttr own = memoryIn(op, "attn.packed");
-  return own && own == memoryIn(reader, "attn.packed");
+  ArrayLocationAttr own = memoryIn(op, attn::packedName);
+  return own && own == memoryIn(reader, attn::packedName);
 }
 
 Status Executor::pack(RunOp run, bool isExact) {
@@ -170,7 +170,7 @@ Status Executor::clear(RunOp run, ComputeOp op) {
 
 /// The list of a scatter's terms: `scatter` makes it, and `link` links it.
 Status Executor::scatterLists(RunOp run, ComputeOp op) {
-  ArrayLocationAttr location = memoryIn(op, "attn.list");
+  ArrayLocationAttr location = memoryIn(op, attn::listName);
   if (!location)
     return noSuchWork(op);
   bool links = run.getWork() == Work::link;
@@ -207,12 +207,12 @@ Status Executor::where(RunOp run, ComputeOp op) {
 //===----------------------------------------------------------------------===//
 
 static int64_t numberAt(Value array) {
-  ArrayLocationAttr location = locationOf(array);
+  ArrayLocationAttr location = attn::locationOf(array);
   return location && location.isMemory() ? location.getNumber() : -1;
 }
 
 static bool isCarriedInRows(Value carry) {
-  ArrayLocationAttr location = locationOf(carry);
+  ArrayLocationAttr location = attn::locationOf(carry);
   return location && location.getKind() == attn::LocationKind::carry;
 }
 
@@ -230,7 +230,7 @@ Status Executor::start(RunOp run, ScanOp op) {
 
 Status Executor::commit(RunOp run, ScanOp op) {
   Operation *yield = op.getBody().front().getTerminator();
-  auto swaps = op->getAttrOfType<ArrayAttr>("attn.swaps");
+  auto swaps = op->getAttrOfType<ArrayAttr>(attn::swapsName);
   auto swapOf = [&](unsigned i) {
     return swaps ? dyn_cast<ArrayLocationAttr>(swaps[i]) : ArrayLocationAttr();
   };
@@ -240,7 +240,7 @@ Status Executor::commit(RunOp run, ScanOp op) {
            numberAt(op.getNext(i)) != numberAt(op.getCarry(i));
   };
   auto isInPlace = [&](unsigned i) {
-    ArrayLocationAttr location = locationOf(op.getStackedValue(i));
+    ArrayLocationAttr location = attn::locationOf(op.getStackedValue(i));
     return location && location.isRow() &&
            location.getNumber() == numberAt(op.getStacked(i));
   };

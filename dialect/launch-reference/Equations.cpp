@@ -98,8 +98,8 @@ Status Executor::bind(ComputeOp op, size_t example, Binding &binding) {
   if (Status status = codeOf(op, code); status.failed())
     return status;
   bindArrays(*code, example, binding);
-  for (auto [name, factor] : {std::pair("attn.packed", rightOf(op)),
-                              std::pair("attn.packed_left", leftOf(op))})
+  for (auto [name, factor] : {std::pair(attn::packedName, rightOf(op)),
+                              std::pair(attn::packedLeftName, leftOf(op))})
     if (attn::ArrayLocationAttr location = memoryIn(op, name);
         location && factor)
       binding.factors[factor] =
@@ -116,7 +116,7 @@ Status Executor::store(ComputeOp op, size_t example, int64_t offset,
   if (Status status = accesses.write(site, offset, value, isDefined);
       status.failed())
     return status;
-  attn::ArrayLocationAttr copy = memoryIn(op, "attn.stored_copy");
+  attn::ArrayLocationAttr copy = memoryIn(op, attn::storedCopyName);
   if (!copy)
     return Status::success();
   return accesses.write(siteIn(copy, example, site.shape), offset, value,
@@ -172,7 +172,7 @@ Status Executor::evaluate(ComputeOp op, ArrayRef<size_t> list,
     return status;
   std::vector<Binding> bindings(list.size());
   for (auto [example, binding] : llvm::zip_equal(list, bindings)) {
-    if (memoryIn(op, "attn.list"))
+    if (memoryIn(op, attn::listName))
       if (Status status = checkList(op, example, listOf(op, example));
           status.failed())
         return status;
@@ -331,7 +331,7 @@ double Executor::listOf(ComputeOp op, size_t example) {
 
 /// The list of a product, or of a scatter, says what is so now.
 Status Executor::checkList(ComputeOp op, size_t example, double wanted) {
-  Site site = siteIn(memoryIn(op, "attn.list"), example, {1});
+  Site site = siteIn(memoryIn(op, attn::listName), example, {1});
   double value = 0;
   Status error = Status::success();
   State state = accesses.read(site, 0, value, error);
@@ -345,7 +345,7 @@ Status Executor::checkList(ComputeOp op, size_t example, double wanted) {
 }
 
 Status Executor::list(RunOp run, ComputeOp op) {
-  attn::ArrayLocationAttr location = memoryIn(op, "attn.list");
+  attn::ArrayLocationAttr location = memoryIn(op, attn::listName);
   if (!location || !leftOf(op))
     return noSuchWork(op);
   auto listExample = [&](size_t example) {

@@ -7,6 +7,7 @@
 #ifndef FOVEA_DIALECT_LAUNCH_REFERENCE_EXECUTOR_H
 #define FOVEA_DIALECT_LAUNCH_REFERENCE_EXECUTOR_H
 
+#include "dialect/ArrayLocations.h"
 #include "dialect/launch-reference/Interpreter.h"
 #include "dialect/launch-reference/Memory.h"
 #include "dialect/launch/NumberedOps.h"
@@ -17,9 +18,7 @@
 
 namespace fovea::launch {
 
-/// The location of an array (dialect/AttnMemory.td), or null.
-attn::ArrayLocationAttr locationOf(mlir::Value array);
-/// Another location of an equation: `attn.packed`, ...
+/// Another memory of an equation: what it has packed, its list, ..; or null.
 attn::ArrayLocationAttr memoryIn(mlir::Operation *op, llvm::StringRef name);
 
 /// The loops around `op`, outermost first.

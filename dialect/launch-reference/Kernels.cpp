@@ -31,7 +31,7 @@ Status Executor::kernel(RunOp run, KernelOp op) {
 Status Executor::enterWorkspace(KernelOp op, size_t example) {
   workspace.clear();
   for (ComputeOp member : op.getMembers()) {
-    attn::ArrayLocationAttr location = locationOf(member.getResult());
+    attn::ArrayLocationAttr location = attn::locationOf(member.getResult());
     if (!location || location.isMemory())
       continue;
     if (!hasWorkspace)

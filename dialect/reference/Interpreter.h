@@ -70,9 +70,10 @@ Status evaluate(mlir::Operation *container, const Inputs &inputs,
 
 /// Evaluates a program past attn-batch for the examples of a batch: the sums
 /// over them are those that compiled code computes. `sums` are the outputs,
-/// added up over the examples where a batch does not have them once.
+/// added up over the examples where a batch does not have them once; `ofEach`,
+/// those of each example.
 Status evaluateTogether(mlir::Operation *program, llvm::ArrayRef<Inputs> inputs,
-                        Arrays &sums);
+                        Arrays &sums, std::vector<Arrays> *ofEach = nullptr);
 
 /// The container `@name` of a module, or null.
 mlir::Operation *findContainer(mlir::ModuleOp module, llvm::StringRef name);

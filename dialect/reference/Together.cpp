@@ -84,7 +84,7 @@ Status Machine::executeTogether(Block &block,
 }
 
 Status reference::evaluateTogether(Operation *program, ArrayRef<Inputs> inputs,
-                                   Arrays &sums) {
+                                   Arrays &sums, std::vector<Arrays> *ofEach) {
   std::vector<std::unique_ptr<Machine>> batch;
   std::vector<Environment> examples(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -96,7 +96,13 @@ Status reference::evaluateTogether(Operation *program, ArrayRef<Inputs> inputs,
   if (Status status = Machine::executeTogether(block, batch, examples);
       status.failed())
     return status;
+  if (ofEach)
+    ofEach->assign(examples.size(), {});
   for (auto output : block.getOps<attn::OutputOp>()) {
+    if (ofEach)
+      for (auto [own, example] : llvm::zip_equal(*ofEach, examples))
+        own[output.getTarget().str()] =
+            *example.arrays.lookup(output.getValue());
     ArrayPtr first = examples[0].arrays.lookup(output.getValue());
     Array &sum = sums[output.getTarget().str()] = *first;
     for (const Environment &example : ArrayRef(examples).drop_front()) {

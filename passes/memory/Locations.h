@@ -1,29 +1,16 @@
 //===- Locations.h - what the phase `memory` says of arrays ---------------===//
 //
-// The names and attributes of array locations that `attn-place-arrays` sets
-// (dialect/AttnMemory.td), for their readers.
+// What `attn-place-arrays` sets beside the locations of arrays
+// (dialect/ArrayLocations.h), for its readers.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_PASSES_MEMORY_LOCATIONS_H
 #define FOVEA_PASSES_MEMORY_LOCATIONS_H
 
-#include "dialect/AttnDialect.h"
+#include "dialect/ArrayLocations.h"
 
 namespace fovea::attn {
-
-constexpr llvm::StringLiteral locationName = "attn.location",
-                              locationsName = "attn.locations",
-                              carriesName = "attn.carries",
-                              swapsName = "attn.swaps",
-                              packedName = "attn.packed",
-                              packedLeftName = "attn.packed_left",
-                              storedCopyName = "attn.stored_copy",
-                              gatheredName = "attn.gathered_copies",
-                              listName = "attn.list", roomsName = "attn.rooms";
-
-/// The array's location, or null if it has not been assigned.
-ArrayLocationAttr locationOf(mlir::Value array);
 
 /// The packed right side of a product, its left side, and the list of its left
 /// side's row addresses, or null.
