@@ -28,7 +28,7 @@ struct Arguments {
   std::string command;
   std::vector<std::string> specs; // several for fmt only
   /// The weights file with the spec, if the spec argument is a training folder
-  /// or such a file (driver/model/StoredSpec.h); empty: none.
+  /// or such a file (driver/open/StoredSpec.h); empty: none.
   std::string stored;
   std::vector<std::pair<std::string, std::string>> sets;
 

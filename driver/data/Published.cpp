@@ -1,7 +1,7 @@
 //===- Published.cpp - the files of a published model ---------------------===//
 
 #include "driver/data/Published.h"
-#include "driver/data/JsonDepth.h"
+#include "driver/open/JsonDepth.h"
 #include "runtime/data/OpenFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"

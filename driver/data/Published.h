@@ -8,7 +8,7 @@
 #ifndef FOVEA_DRIVER_DATA_PUBLISHED_H
 #define FOVEA_DRIVER_DATA_PUBLISHED_H
 
-#include "driver/model/Session.h"
+#include "driver/open/Session.h"
 #include "runtime/data/SafeTensors.h"
 
 namespace fovea::cli {

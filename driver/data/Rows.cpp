@@ -1,7 +1,7 @@
 //===- Rows.cpp - rows of JSON lines and of tables ------------------------===//
 
 #include "driver/data/Rows.h"
-#include "driver/data/JsonDepth.h"
+#include "driver/open/JsonDepth.h"
 #include "llvm/Support/JSON.h"
 
 #include <algorithm>

@@ -14,7 +14,7 @@
 
 #include "dialect/reference/Array.h"
 #include "driver/data/Rows.h"
-#include "driver/model/Session.h"
+#include "driver/open/Session.h"
 #include "runtime/data/Text.h"
 
 struct gzFile_s; // of zlib

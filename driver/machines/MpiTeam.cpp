@@ -2,7 +2,7 @@
 
 #include "driver/machines/MpiTeam.h"
 #include "driver/Arguments.h"
-#include "driver/model/Installed.h"
+#include "driver/machines/Installed.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

@@ -7,7 +7,7 @@
 #ifndef FOVEA_DRIVER_MODEL_BENCHDATA_H
 #define FOVEA_DRIVER_MODEL_BENCHDATA_H
 
-#include "driver/model/Session.h"
+#include "driver/open/Session.h"
 #include "runtime/memory/Workspace.h"
 
 #include <map>

@@ -2,7 +2,7 @@
 
 #include "driver/model/ChooseTarget.h"
 #include "codegen/Backend.h"
-#include "driver/model/Session.h"
+#include "driver/open/Session.h"
 #include "runtime/device/Device.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -10,7 +10,7 @@
 #ifndef FOVEA_DRIVER_SHOW_UNDERLAYS_H
 #define FOVEA_DRIVER_SHOW_UNDERLAYS_H
 
-#include "driver/model/Session.h"
+#include "driver/open/Session.h"
 #include "pictures/Page.h"
 #include "runtime/data/Shown.h"
 

@@ -10,7 +10,7 @@
 #ifndef FOVEA_DRIVER_TRAIN_IDENTITY_H
 #define FOVEA_DRIVER_TRAIN_IDENTITY_H
 
-#include "driver/model/Session.h"
+#include "driver/open/Session.h"
 #include "driver/train/TrainBlock.h"
 #include "driver/train/Trainer.h"
 

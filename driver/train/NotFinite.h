@@ -3,7 +3,7 @@
 #ifndef FOVEA_DRIVER_TRAIN_NOTFINITE_H
 #define FOVEA_DRIVER_TRAIN_NOTFINITE_H
 
-#include "driver/model/Session.h"
+#include "driver/open/Session.h"
 #include "driver/train/Trainer.h"
 
 namespace fovea::cli {

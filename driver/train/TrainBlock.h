@@ -3,7 +3,7 @@
 #ifndef FOVEA_DRIVER_TRAIN_TRAINBLOCK_H
 #define FOVEA_DRIVER_TRAIN_TRAINBLOCK_H
 
-#include "driver/model/Session.h"
+#include "driver/open/Session.h"
 #include "runtime/train/TrainOptions.h"
 
 namespace fovea::cli {

@@ -9,7 +9,7 @@
 #ifndef FOVEA_EDITORS_SERVER_ANALYSIS_H
 #define FOVEA_EDITORS_SERVER_ANALYSIS_H
 
-#include "driver/model/Session.h"
+#include "driver/open/Session.h"
 #include "editors/server/Names.h"
 #include "editors/server/Text.h"
 

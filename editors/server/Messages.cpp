@@ -1,7 +1,7 @@
 //===- Messages.cpp - reads the messages of an editor ---------------------===//
 
 #include "editors/server/Messages.h"
-#include "driver/data/JsonDepth.h"
+#include "driver/open/JsonDepth.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"

@@ -7,7 +7,7 @@
 
 #include "dialect/AttnDialect.h"
 #include "driver/data/Files.h"
-#include "driver/model/Session.h"
+#include "driver/open/Session.h"
 #include "driver/train/TrainBlock.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "frontends/fov/syntax/SourceFile.h"

@@ -8,13 +8,13 @@
 
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
-#include "driver/data/Prefixes.h"
-#include "driver/data/Unknown.h"
 #include "driver/machines/Agreement.h"
 #include "driver/machines/Turns.h"
 #include "driver/model/Execution.h"
+#include "driver/model/Prefixes.h"
 #include "driver/model/Programs.h"
 #include "driver/model/QuantisedWeights.h"
+#include "driver/model/Unknown.h"
 #include "driver/show/Shows.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "driver/data/Files.h"
-#include "driver/model/Session.h"
+#include "driver/open/Session.h"
 #include "driver/train/Checkpoint.h"
 #include "driver/train/Progress.h"
 #include "runtime/data/Text.h"

@@ -3,8 +3,8 @@
 #include "driver/data/Files.h"
 #include "driver/data/Inputs.h"
 #include "driver/data/Published.h"
-#include "driver/data/Unknown.h"
 #include "driver/data/WeightMap.h"
+#include "driver/model/Unknown.h"
 
 using namespace fovea;
 using namespace fovea::cli;

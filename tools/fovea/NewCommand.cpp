@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "driver/data/Files.h"
-#include "driver/model/Session.h"
+#include "driver/open/Session.h"
 #include "tools/fovea/Embedded.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

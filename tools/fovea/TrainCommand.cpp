@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "driver/data/Files.h"
-#include "driver/data/Unknown.h"
 #include "driver/machines/Agreement.h"
 #include "driver/model/ChooseTarget.h"
 #include "driver/model/Programs.h"
+#include "driver/model/Unknown.h"
 #include "driver/show/Metrics.h"
 #include "driver/train/DryRun.h"
 #include "driver/train/Given.h"

@@ -1,7 +1,7 @@
 //===- Package.h - a model as a library or a program ----------------------===//
 
-#ifndef FOVEA_DRIVER_MODEL_PACKAGE_H
-#define FOVEA_DRIVER_MODEL_PACKAGE_H
+#ifndef FOVEA_DRIVER_PACKAGE_PACKAGE_H
+#define FOVEA_DRIVER_PACKAGE_PACKAGE_H
 
 #include "driver/Arguments.h"
 
@@ -14,4 +14,4 @@ int runPackage(const Arguments &arguments);
 
 } // namespace fovea::cli
 
-#endif // FOVEA_DRIVER_MODEL_PACKAGE_H
+#endif // FOVEA_DRIVER_PACKAGE_PACKAGE_H

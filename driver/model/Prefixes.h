@@ -1,7 +1,7 @@
 //===- Prefixes.h - what generated lines begin with -----------------------===//
 
-#ifndef FOVEA_DRIVER_DATA_PREFIXES_H
-#define FOVEA_DRIVER_DATA_PREFIXES_H
+#ifndef FOVEA_DRIVER_MODEL_PREFIXES_H
+#define FOVEA_DRIVER_MODEL_PREFIXES_H
 
 #include "driver/model/Execution.h"
 
@@ -19,4 +19,4 @@ bool readPrefixes(Session &session, const Arguments &arguments,
 
 } // namespace fovea::cli
 
-#endif // FOVEA_DRIVER_DATA_PREFIXES_H
+#endif // FOVEA_DRIVER_MODEL_PREFIXES_H

@@ -1,6 +1,6 @@
 //===- Session.cpp - one spec, its context and its errors -----------------===//
 
-#include "driver/model/Session.h"
+#include "driver/open/Session.h"
 #include "codegen/Backend.h"
 #include "codegen/native/ObjectCache.h"
 #include "dialect/AttnDialect.h"

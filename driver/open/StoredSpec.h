@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_DRIVER_MODEL_STOREDSPEC_H
-#define FOVEA_DRIVER_MODEL_STOREDSPEC_H
+#ifndef FOVEA_DRIVER_OPEN_STOREDSPEC_H
+#define FOVEA_DRIVER_OPEN_STOREDSPEC_H
 
 #include "driver/Arguments.h"
 #include "runtime/data/SafeTensors.h"
@@ -48,4 +48,4 @@ void findStored(Arguments &arguments);
 
 } // namespace fovea::cli
 
-#endif // FOVEA_DRIVER_MODEL_STOREDSPEC_H
+#endif // FOVEA_DRIVER_OPEN_STOREDSPEC_H

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_DRIVER_MODEL_SESSION_H
-#define FOVEA_DRIVER_MODEL_SESSION_H
+#ifndef FOVEA_DRIVER_OPEN_SESSION_H
+#define FOVEA_DRIVER_OPEN_SESSION_H
 
 #include "compiler/Compiler.h"
-#include "driver/model/StoredSpec.h"
+#include "driver/open/StoredSpec.h"
 #include "runtime/data/SafeTensors.h"
 
 namespace fovea::cli {
@@ -150,4 +150,4 @@ std::vector<std::string> equationsNamed(Session &session, Model &model,
 
 } // namespace fovea::cli
 
-#endif // FOVEA_DRIVER_MODEL_SESSION_H
+#endif // FOVEA_DRIVER_OPEN_SESSION_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "driver/model/Package.h"
+#include "driver/package/Package.h"
 #include "codegen/Driver.h"
 #include "codegen/native/Header.h"
 #include "codegen/native/Image.h"
@@ -14,10 +14,10 @@
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
 #include "driver/data/Files.h"
-#include "driver/data/Unknown.h"
+#include "driver/machines/Installed.h"
 #include "driver/model/ChooseTarget.h"
 #include "driver/model/Execution.h"
-#include "driver/model/Installed.h"
+#include "driver/model/Unknown.h"
 #include "driver/show/Shows.h"
 #include "driver/train/TrainBlock.h"
 #include "driver/web/WebPage.h"

@@ -1,7 +1,7 @@
 //===- Unknown.h - what replaces unknown words ----------------------------===//
 
-#ifndef FOVEA_DRIVER_DATA_UNKNOWN_H
-#define FOVEA_DRIVER_DATA_UNKNOWN_H
+#ifndef FOVEA_DRIVER_MODEL_UNKNOWN_H
+#define FOVEA_DRIVER_MODEL_UNKNOWN_H
 
 #include "driver/model/Execution.h"
 #include "runtime/data/UnknownWords.h"
@@ -25,4 +25,4 @@ void nameGivenWords(const runtime::UnknownWords &unknown, Execution &execution);
 
 } // namespace fovea::cli
 
-#endif // FOVEA_DRIVER_DATA_UNKNOWN_H
+#endif // FOVEA_DRIVER_MODEL_UNKNOWN_H

@@ -1,7 +1,7 @@
 //===- StoredSpec.cpp - a spec that its weights carry ---------------------===//
 
-#include "driver/model/StoredSpec.h"
-#include "driver/data/JsonDepth.h"
+#include "driver/open/StoredSpec.h"
+#include "driver/open/JsonDepth.h"
 #include "frontends/onnx/Onnx.h"
 #include "runtime/train/OptimiserState.h"
 

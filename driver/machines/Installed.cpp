@@ -1,6 +1,6 @@
 //===- Installed.cpp - files that are installed with this program ---------===//
 
-#include "driver/model/Installed.h"
+#include "driver/machines/Installed.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,6 +1,6 @@
 //===- JsonDepth.cpp - how deep a JSON text nests -------------------------===//
 
-#include "driver/data/JsonDepth.h"
+#include "driver/open/JsonDepth.h"
 
 bool fovea::cli::nestsDeeper(llvm::StringRef json, unsigned deepest) {
   unsigned depth = 0;

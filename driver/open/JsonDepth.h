@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_DRIVER_DATA_JSONDEPTH_H
-#define FOVEA_DRIVER_DATA_JSONDEPTH_H
+#ifndef FOVEA_DRIVER_OPEN_JSONDEPTH_H
+#define FOVEA_DRIVER_OPEN_JSONDEPTH_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -18,4 +18,4 @@ bool nestsDeeper(llvm::StringRef json, unsigned deepest);
 
 } // namespace fovea::cli
 
-#endif // FOVEA_DRIVER_DATA_JSONDEPTH_H
+#endif // FOVEA_DRIVER_OPEN_JSONDEPTH_H

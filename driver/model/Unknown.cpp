@@ -1,6 +1,6 @@
 //===- Unknown.cpp - what replaces unknown words --------------------------===//
 
-#include "driver/data/Unknown.h"
+#include "driver/model/Unknown.h"
 #include "dialect/AttnDialect.h"
 #include "frontends/fov/syntax/SourceFile.h"
 

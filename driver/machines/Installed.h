@@ -1,7 +1,7 @@
 //===- Installed.h - files that are installed with this program -*- C++ -*-===//
 
-#ifndef FOVEA_DRIVER_MODEL_INSTALLED_H
-#define FOVEA_DRIVER_MODEL_INSTALLED_H
+#ifndef FOVEA_DRIVER_MACHINES_INSTALLED_H
+#define FOVEA_DRIVER_MACHINES_INSTALLED_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -17,4 +17,4 @@ std::optional<std::string> findInstalled(llvm::StringRef name);
 
 } // namespace fovea::cli
 
-#endif // FOVEA_DRIVER_MODEL_INSTALLED_H
+#endif // FOVEA_DRIVER_MACHINES_INSTALLED_H

@@ -1,6 +1,6 @@
 //===- Prefixes.cpp - what generated lines begin with ---------------------===//
 
-#include "driver/data/Prefixes.h"
+#include "driver/model/Prefixes.h"
 
 #include <fmt/format.h>
 
