@@ -3,7 +3,7 @@
 #include "driver/model/Compiled.h"
 #include "compiler/Compiler.h"
 #include "driver/Arguments.h"
-#include "driver/model/ChooseTarget.h"
+#include "driver/open/ChooseTarget.h"
 #include "runtime/Element.h"
 
 using namespace mlir;

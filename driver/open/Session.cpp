@@ -5,7 +5,7 @@
 #include "codegen/native/ObjectCache.h"
 #include "dialect/AttnDialect.h"
 #include "dialect/Precision.h"
-#include "driver/model/ChooseTarget.h"
+#include "driver/open/ChooseTarget.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "runtime/data/Quantise.h"
 #include "llvm/ADT/StringExtras.h"

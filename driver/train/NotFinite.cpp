@@ -1,7 +1,7 @@
 //===- NotFinite.cpp - where a loss stops being a number ------------------===//
 
 #include "driver/train/NotFinite.h"
-#include "driver/model/ChooseTarget.h"
+#include "driver/open/ChooseTarget.h"
 
 #include <fmt/format.h>
 

@@ -9,8 +9,8 @@
 
 #include "driver/model/Compiled.h"
 #include "dialect/reference/Compare.h"
-#include "driver/model/ChooseTarget.h"
 #include "driver/model/Launched.h"
+#include "driver/open/ChooseTarget.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/kernels/DivideWork.h"

@@ -2,9 +2,9 @@
 
 #include "codegen/Driver.h"
 #include "driver/data/Files.h"
-#include "driver/model/ChooseTarget.h"
 #include "driver/model/Execution.h"
 #include "driver/model/Fingerprint.h"
+#include "driver/open/ChooseTarget.h"
 #include "driver/open/Session.h"
 #include "driver/package/Package.h"
 #include "frontends/fov/syntax/Parser.h"

@@ -9,7 +9,7 @@
 #include "driver/Arguments.h"
 #include "driver/machines/Agreement.h"
 #include "driver/machines/MpiTeam.h"
-#include "driver/model/ChooseTarget.h"
+#include "driver/open/ChooseTarget.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Pipeline.h"
 #include "runtime/ThreadPool.h"

@@ -2,10 +2,10 @@
 
 #include "dialect/reference/Batch.h"
 #include "driver/data/Files.h"
-#include "driver/model/ChooseTarget.h"
 #include "driver/model/Compiled.h"
 #include "driver/model/Execution.h"
 #include "driver/model/Launched.h"
+#include "driver/open/ChooseTarget.h"
 #include "passes/Pipeline.h"
 #include "runtime/device/Device.h"
 #include "llvm/ADT/StringExtras.h"

@@ -9,7 +9,7 @@
 #define FOVEA_TOOLS_FOVEA_SHAREDOPTIONS_H
 
 #include "driver/data/Inputs.h"
-#include "driver/model/ChooseTarget.h"
+#include "driver/open/ChooseTarget.h"
 #include "runtime/model/SearchFlagsCli.h"
 #include "tools/fovea/Options.h"
 

@@ -7,9 +7,9 @@
 
 #include "driver/data/Files.h"
 #include "driver/machines/Agreement.h"
-#include "driver/model/ChooseTarget.h"
 #include "driver/model/Programs.h"
 #include "driver/model/Unknown.h"
+#include "driver/open/ChooseTarget.h"
 #include "driver/show/Metrics.h"
 #include "driver/train/DryRun.h"
 #include "driver/train/Given.h"

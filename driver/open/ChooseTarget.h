@@ -1,7 +1,7 @@
 //===- ChooseTarget.h - the machine that a command runs on ----------------===//
 
-#ifndef FOVEA_DRIVER_MODEL_CHOOSETARGET_H
-#define FOVEA_DRIVER_MODEL_CHOOSETARGET_H
+#ifndef FOVEA_DRIVER_OPEN_CHOOSETARGET_H
+#define FOVEA_DRIVER_OPEN_CHOOSETARGET_H
 
 #include "compiler/Compiler.h"
 #include "driver/Arguments.h"
@@ -42,4 +42,4 @@ int checkPrecision(const Arguments &arguments);
 
 } // namespace fovea::cli
 
-#endif // FOVEA_DRIVER_MODEL_CHOOSETARGET_H
+#endif // FOVEA_DRIVER_OPEN_CHOOSETARGET_H

@@ -1,6 +1,6 @@
 //===- ChooseTarget.cpp - the machine that a command runs on --------------===//
 
-#include "driver/model/ChooseTarget.h"
+#include "driver/open/ChooseTarget.h"
 #include "codegen/Backend.h"
 #include "driver/open/Session.h"
 #include "runtime/device/Device.h"
