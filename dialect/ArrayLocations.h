@@ -1,5 +1,4 @@
-//===- ArrayLocations.h - where the phase `memory` has put arrays -*- C++
-//-*-===//
+//===- ArrayLocations.h - where arrays lie in memory ------------*- C++ -*-===//
 //
 // The names of the attributes that hold locations (dialect/AttnMemory.td), and
 // how they are found. Passes, emitters and the interpreter of launches share
