@@ -141,6 +141,13 @@ bool TrainCommand::takeGivenText(const std::string &text) {
         folder.givenPath(), status.text()));
     return false;
   }
+  if (weightFormat(arguments) != runtime::WeightFormat::real) {
+    session.error("'" + arguments.folder +
+                  "' was trained on a GPU with --precision " +
+                  arguments.precision +
+                  "; help: use '--target cuda' or '--precision f32'");
+    return false;
+  }
   if (arguments.data.empty())
     session.error("'" + arguments.folder +
                   "' does not store its data; help: add '--data'");
