@@ -46,10 +46,8 @@ Arrays launch::sumsOf(attn::ProgramOp program,
 Status launch::compareWithProgram(attn::ProgramOp program,
                                   ArrayRef<Inputs> inputs,
                                   const std::vector<Arrays> &outputs) {
-  Arrays sums;
-  std::vector<Arrays> ofEach;
-  if (Status status =
-          reference::evaluateTogether(program, inputs, sums, &ofEach);
+  std::vector<Arrays> wanted;
+  if (Status status = reference::evaluateEach(program, inputs, wanted);
       status.failed())
     return status;
   for (auto output : program.getOps<attn::OutputOp>()) {
@@ -58,7 +56,7 @@ Status launch::compareWithProgram(attn::ProgramOp program,
     size_t count = isPerExample(output.getValue()) ? outputs.size() : 1;
     for (size_t example = 0; example < count; ++example)
       if (Status status = compareArrays(name, outputs[example].at(name),
-                                        ofEach[example].at(name));
+                                        wanted[example].at(name));
           status.failed())
         return status;
   }

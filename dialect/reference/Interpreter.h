@@ -69,11 +69,13 @@ Status evaluate(mlir::Operation *container, const Inputs &inputs,
                 Arrays &outputs, const EvaluateOptions &options = {});
 
 /// Evaluates a program past attn-batch for the examples of a batch: the sums
-/// over them are those that compiled code computes. `sums` are the outputs,
-/// added up over the examples where a batch does not have them once; `ofEach`,
-/// those of each example.
+/// over them are those that compiled code computes. The first function gives
+/// the outputs of each example; the second adds them up over the examples,
+/// where a batch does not have them once.
+Status evaluateEach(mlir::Operation *program, llvm::ArrayRef<Inputs> inputs,
+                    std::vector<Arrays> &outputs);
 Status evaluateTogether(mlir::Operation *program, llvm::ArrayRef<Inputs> inputs,
-                        Arrays &sums, std::vector<Arrays> *ofEach = nullptr);
+                        Arrays &sums);
 
 /// The container `@name` of a module, or null.
 mlir::Operation *findContainer(mlir::ModuleOp module, llvm::StringRef name);

@@ -83,26 +83,37 @@ Status Machine::executeTogether(Block &block,
   return Status::success();
 }
 
-Status reference::evaluateTogether(Operation *program, ArrayRef<Inputs> inputs,
-                                   Arrays &sums, std::vector<Arrays> *ofEach) {
+static Status evaluateBatch(Operation *program, ArrayRef<Inputs> inputs,
+                            std::vector<Environment> &examples) {
   std::vector<std::unique_ptr<Machine>> batch;
-  std::vector<Environment> examples(inputs.size());
+  examples.resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     batch.push_back(std::make_unique<Machine>(program, inputs[i]));
     if (Status status = batch[i]->start(examples[i]); status.failed())
       return status;
   }
-  Block &block = program->getRegion(0).front();
-  if (Status status = Machine::executeTogether(block, batch, examples);
-      status.failed())
+  return Machine::executeTogether(program->getRegion(0).front(), batch,
+                                  examples);
+}
+
+Status reference::evaluateEach(Operation *program, ArrayRef<Inputs> inputs,
+                               std::vector<Arrays> &outputs) {
+  std::vector<Environment> examples;
+  if (Status status = evaluateBatch(program, inputs, examples); status.failed())
     return status;
-  if (ofEach)
-    ofEach->assign(examples.size(), {});
-  for (auto output : block.getOps<attn::OutputOp>()) {
-    if (ofEach)
-      for (auto [own, example] : llvm::zip_equal(*ofEach, examples))
-        own[output.getTarget().str()] =
-            *example.arrays.lookup(output.getValue());
+  outputs.assign(examples.size(), {});
+  for (auto output : program->getRegion(0).getOps<attn::OutputOp>())
+    for (auto [own, example] : llvm::zip_equal(outputs, examples))
+      own[output.getTarget().str()] = *example.arrays.lookup(output.getValue());
+  return Status::success();
+}
+
+Status reference::evaluateTogether(Operation *program, ArrayRef<Inputs> inputs,
+                                   Arrays &sums) {
+  std::vector<Environment> examples;
+  if (Status status = evaluateBatch(program, inputs, examples); status.failed())
+    return status;
+  for (auto output : program->getRegion(0).getOps<attn::OutputOp>()) {
     ArrayPtr first = examples[0].arrays.lookup(output.getValue());
     Array &sum = sums[output.getTarget().str()] = *first;
     for (const Environment &example : ArrayRef(examples).drop_front()) {

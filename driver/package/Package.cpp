@@ -15,6 +15,7 @@
 #include "dialect/reference/Search.h"
 #include "driver/data/Files.h"
 #include "driver/machines/Installed.h"
+#include "driver/model/Compiled.h"
 #include "driver/model/Execution.h"
 #include "driver/model/Unknown.h"
 #include "driver/open/ChooseTarget.h"
@@ -443,11 +444,8 @@ bool Package::compile() {
       session.fail(status);
     return status.succeeded();
   };
-  codegen::DriverOptions options;
-  options.target = arguments.cpu;
-  options.isDouble = description.isDouble;
+  codegen::DriverOptions options = compiledOptionsOf(arguments);
   options.isShipped = true;
-  options.roundsFactors = roundsFactors(arguments);
   std::unique_ptr<codegen::Driver> driver;
   if (!succeeds(
           codegen::Driver::create(model->module->getLoc(), options, driver)))

@@ -1,7 +1,7 @@
 //===- NotFinite.cpp - where a loss stops being a number ------------------===//
 
 #include "driver/train/NotFinite.h"
-#include "driver/open/ChooseTarget.h"
+#include "driver/model/Compiled.h"
 
 #include <fmt/format.h>
 
@@ -23,10 +23,7 @@ void fovea::cli::explainNotFinite(Session &session, const Arguments &arguments,
                            .getOps<attn::EquationOp>())
     places.insert({equation.getTarget().str(), equation.getLoc()});
   std::unique_ptr<CompiledProgram> program;
-  CompiledOptions options;
-  options.isDouble = arguments.dtype == "f64";
-  options.roundsFactors = roundsFactors(arguments);
-  options.target = arguments.cpu;
+  CompiledOptions options = compiledOptionsOf(arguments);
   if (!session.lower(*again, request) ||
       CompiledProgram::create(*again->module, "loss", options, program)
           .failed())

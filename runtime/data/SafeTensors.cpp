@@ -288,6 +288,19 @@ private:
 };
 } // namespace
 
+/// Numbers of 16 bits as F32.
+static std::vector<std::byte> widened(const std::byte *data, size_t size,
+                                      float (*number)(uint16_t bits)) {
+  std::vector<std::byte> wide(2 * size);
+  for (size_t at = 0; at < size; at += sizeof(uint16_t)) {
+    uint16_t bits = 0;
+    std::memcpy(&bits, data + at, sizeof(bits));
+    float value = number(bits);
+    std::memcpy(wide.data() + 2 * at, &value, sizeof(value));
+  }
+  return wide;
+}
+
 /// Checks a tensor's header entry against the `available` bytes.
 static Status takeTensor(const TensorHeader &description, uint64_t available,
                          const std::byte *data, Tensor &tensor) {
@@ -337,31 +350,16 @@ static Status takeTensor(const TensorHeader &description, uint64_t available,
     return Status::success();
   }
   tensor.type = DType::F32;
-  tensor.bytes.resize(2 * bytes);
-  for (uint64_t at = 0; at < bytes; at += sizeof(uint16_t)) {
-    uint16_t bits = 0;
-    std::memcpy(&bits, data + begin + at, sizeof(bits));
-    float number = halfOf(bits);
-    std::memcpy(tensor.bytes.data() + 2 * at, &number, sizeof(number));
-  }
+  tensor.bytes = widened(data + begin, bytes, halfOf);
   return Status::success();
 }
 
 /// Files store BF16, which no reader of tensors has to know.
 static void widenBrains(TensorFile &file) {
-  for (auto &[name, tensor] : file.tensors) {
-    if (tensor.type != DType::BF16)
-      continue;
-    Tensor wide = {DType::F32, tensor.shape, {}};
-    wide.bytes.resize(2 * tensor.bytes.size());
-    for (size_t at = 0; at < tensor.bytes.size(); at += sizeof(uint16_t)) {
-      uint16_t bits = 0;
-      std::memcpy(&bits, tensor.bytes.data() + at, sizeof(bits));
-      float number = brainOf(bits);
-      std::memcpy(wide.bytes.data() + 2 * at, &number, sizeof(number));
-    }
-    tensor = std::move(wide);
-  }
+  for (auto &[name, tensor] : file.tensors)
+    if (tensor.type == DType::BF16)
+      tensor = {DType::F32, tensor.shape,
+                widened(tensor.bytes.data(), tensor.bytes.size(), brainOf)};
 }
 
 /// No two tensors share a byte, and no byte is unused.

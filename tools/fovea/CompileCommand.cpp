@@ -2,6 +2,7 @@
 
 #include "codegen/Driver.h"
 #include "driver/data/Files.h"
+#include "driver/model/Compiled.h"
 #include "driver/model/Execution.h"
 #include "driver/model/Fingerprint.h"
 #include "driver/open/ChooseTarget.h"
@@ -205,10 +206,7 @@ static runtime::Status emitFingerprints(mlir::ModuleOp module,
                                         const Wanted &wanted,
                                         const Arguments &arguments,
                                         llvm::raw_ostream &stream) {
-  codegen::DriverOptions options;
-  options.target = arguments.cpu;
-  options.isDouble = arguments.dtype == "f64";
-  options.roundsFactors = roundsFactors(arguments);
+  codegen::DriverOptions options = compiledOptionsOf(arguments);
   for (auto [entry, program, isWanted] :
        {std::tuple("loss", "loss", wanted.loss),
         std::tuple("grad", "grad", wanted.gradients),
@@ -226,10 +224,7 @@ static runtime::Status emitCode(mlir::ModuleOp module, const Wanted &wanted,
                                 const Arguments &arguments,
                                 llvm::raw_ostream &stream) {
   using runtime::Status;
-  codegen::DriverOptions options;
-  options.target = arguments.cpu;
-  options.isDouble = arguments.dtype == "f64";
-  options.roundsFactors = roundsFactors(arguments);
+  codegen::DriverOptions options = compiledOptionsOf(arguments);
   options.keepsNames = true;
   std::unique_ptr<codegen::Driver> driver;
   if (Status status = codegen::Driver::create(module.getLoc(), options, driver);

@@ -417,10 +417,7 @@ bool TrainCommand::readAllData() {
   Request request;
   request.gradients = true;
   request.stopAfter = attn::Phase::fuse;
-  CompiledOptions options;
-  options.isDouble = arguments.dtype == "f64";
-  options.roundsFactors = roundsFactors(arguments);
-  options.target = arguments.cpu;
+  CompiledOptions options = compiledOptionsOf(arguments);
   if (arguments.maxActivationMb)
     options.memory.emplace(); // the data say what it is
   if (!arguments.trace.empty() && team.isFirst()) {
