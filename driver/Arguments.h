@@ -22,6 +22,13 @@ enum ExitCode {
   interrupted = 130,
 };
 
+/// How a picture looks.
+struct PictureLook {
+  std::string title; // empty: a usual one; `none`: no titles
+  int64_t width = 0; // in millimetres; 0: 96 pixels per inch
+  std::string font;
+};
+
 /// The options of all commands; a command reads its own. Lists of NAME=VALUE
 /// are split where they are used.
 struct Arguments {
@@ -96,7 +103,7 @@ struct Arguments {
   // plot
   std::vector<std::string> plots, names;
   std::string plotOver = "step";
-  std::string title;
+  PictureLook look;                    // of --show too
   std::vector<std::string> plotLabels; // of the logs; empty: their paths
   int64_t maxPictureMb = 25;
 

@@ -240,6 +240,14 @@ void Canvas::dot(double x, double y, double radius, const std::string &fill,
   svg += ending("circle", tip);
 }
 
+void Canvas::ring(double x, double y, double radius, const std::string &stroke,
+                  const std::string &tip) {
+  svg += fmt::format(
+      R"(<circle cx="{}" cy="{}" r="{}" fill="none" stroke="{}" stroke-width="2")",
+      number(x), number(y), number(radius), stroke);
+  svg += ending("circle", tip);
+}
+
 void Canvas::text(double x, double y, std::string_view text,
                   const TextStyle &style, const std::string &full) {
   if (text.empty())

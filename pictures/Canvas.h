@@ -38,6 +38,9 @@ public:
              const std::string &stroke, const std::string &dash);
   void dot(double x, double y, double radius, const std::string &fill,
            const std::string &tip);
+  /// A circle that is not filled.
+  void ring(double x, double y, double radius, const std::string &stroke,
+            const std::string &tip);
   /// The surface between a curve and the level `y`.
   void area(const std::vector<std::pair<double, double>> &points, double y,
             const std::string &fill);

@@ -132,11 +132,16 @@ Canvas fovea::pictures::drawChart(const Chart &chart) {
     std::string color = curveColor(curve.color);
     std::string dash = curve.isDashed ? "6 3" : "";
     std::vector<std::pair<double, double>> points;
-    for (auto [x, y] : curve.points) {
+    for (size_t i = 0; i < curve.points.size(); ++i) {
+      auto [x, y] = curve.points[i];
       if (!std::isfinite(y) || (ys.isLogarithmic && y <= 0))
         continue;
       points.push_back({left + plotWidth * xs.share(x),
                         titleHeight + plotHeight * (1 - ys.share(y))});
+      if (i == curve.best)
+        canvas.ring(
+            points.back().first, points.back().second, 5, color,
+            fmt::format("best: {}, {} {}", textOf(y), chart.xName, textOf(x)));
       // Dots of many points would hide the curve.
       bool isFew = curve.points.size() <= 60;
       canvas.dot(points.back().first, points.back().second, isFew ? 2.4 : 1.2,

@@ -87,8 +87,13 @@ static Canvas drawPanel(const Page &page, const Panel &panel,
   return drawTitled(plain, scales);
 }
 
-/// What the colours of a group stand for.
-static Canvas drawLegend(const std::string &name, const Scale &scale) {
+/// The colours of a group with their values. If some values are negative, zero
+/// is in the middle.
+static Canvas drawLegend(const std::string &name, Scale scale) {
+  if (scale.least < 0) {
+    scale.most = std::max(scale.most, -scale.least);
+    scale.least = -scale.most;
+  }
   Canvas canvas;
   constexpr int steps = 40;
   constexpr double step = 5, height = 12, top = 16;
@@ -123,18 +128,30 @@ static std::vector<Canvas> drawLegends(const Page &page, const Scales &scales) {
   return legends;
 }
 
-static std::string elementOf(const Canvas &canvas, const std::string &title,
-                             bool isAlone) {
+static std::string fontsOf(const Page &page) {
+  std::string usual = "DejaVu Sans, Verdana, Arial, sans-serif";
+  return page.font.empty() ? usual : escape(visible(page.font)) + ", " + usual;
+}
+
+/// The attributes `width` and `height` of a drawing of so many pixels.
+static std::string sizeOf(double width, double height, double millimetres) {
+  if (millimetres == 0)
+    return fmt::format(R"(width="{:.0f}" height="{:.0f}")", width, height);
+  return fmt::format(R"(width="{:.6g}mm" height="{:.6g}mm")", millimetres,
+                     millimetres * height / width);
+}
+
+static std::string elementOf(const Page &page, const Canvas &canvas,
+                             const std::string &title, bool isAlone) {
+  double width = std::ceil(canvas.width);
+  double height = std::ceil(canvas.height - canvas.top);
   return fmt::format(
-      R"(<svg {}width="{:.0f}" height="{:.0f}" viewBox="0 {:.0f} {:.0f} {:.0f}" )"
-      R"(font-family="DejaVu Sans, Verdana, Arial, sans-serif" role="img" )"
-      R"(fill="#222222" aria-label="{}">)"
+      R"(<svg {}{} viewBox="0 {:.0f} {:.0f} {:.0f}" font-family="{}" )"
+      R"(role="img" fill="#222222" aria-label="{}">)"
       "\n{}</svg>\n",
       isAlone ? "xmlns=\"http://www.w3.org/2000/svg\" " : "",
-      std::ceil(canvas.width), std::ceil(canvas.height - canvas.top),
-      canvas.top, std::ceil(canvas.width),
-      std::ceil(canvas.height - canvas.top), escape(visible(title)),
-      canvas.body());
+      sizeOf(width, height, isAlone ? page.width : 0), canvas.top, width,
+      height, fontsOf(page), escape(visible(title)), canvas.body());
 }
 
 /// The heads of a layer stand beside each other, and the layers below each
@@ -196,7 +213,7 @@ std::string fovea::pictures::drawSvg(const Page &page) {
                   "#ffffff");
   paper.width = whole.width;
   paper.height = whole.height;
-  std::string element = elementOf(paper, page.title, /*isAlone=*/true);
+  std::string element = elementOf(page, paper, page.title, /*isAlone=*/true);
   element.insert(element.rfind("</svg>"), body);
   return R"(<?xml version="1.0" encoding="UTF-8"?>)"
          "\n" +
@@ -257,11 +274,11 @@ std::string fovea::pictures::drawFigures(const Page &page) {
   Scales scales = scalesOf(page);
   std::string text;
   for (const Canvas &legend : drawLegends(page, scales))
-    text += elementOf(legend, "scale", /*isAlone=*/false);
+    text += elementOf(page, legend, "scale", /*isAlone=*/false);
   text += "<div></div>\n";
   for (const Panel &panel : page.panels)
     text += std::string(beginsRow(panel) ? "<div></div>\n" : "") + "<figure>" +
-            elementOf(drawPanel(page, panel, scales), titleOf(panel),
+            elementOf(page, drawPanel(page, panel, scales), titleOf(panel),
                       /*isAlone=*/false) +
             "</figure>\n";
   return text;

@@ -14,6 +14,7 @@
 #include "pictures/Canvas.h"
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 namespace fovea::pictures {
@@ -83,7 +84,8 @@ struct Curve {
   std::string name;
   std::vector<std::pair<double, double>> points; // x grows
   bool isDashed = false;
-  size_t color = 0; // curves of one number have one colour
+  size_t color = 0;           // curves of one number have one colour
+  std::optional<size_t> best; // the point to mark
 };
 struct Chart {
   std::string title, xName;
@@ -97,6 +99,9 @@ struct Page {
   std::string title; // empty: none
   /// Whether panels have titles.
   bool hasTitles = true;
+  /// Of an SVG, PNG or PDF, in millimetres; 0: 96 pixels per inch.
+  double width = 0;
+  std::string font; // a family; empty: sans-serif
   std::vector<Panel> panels;
 };
 

@@ -53,7 +53,9 @@ static RsvgHandle *handleOf(const Page &page, const char *format,
                           "fewer examples, or write HTML",
                           format, error->message);
     g_error_free(error);
+    return nullptr;
   }
+  rsvg_handle_set_dpi(handle, 96); // as in CSS
   return handle;
 }
 

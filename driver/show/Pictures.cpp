@@ -1,7 +1,6 @@
 //===- Pictures.cpp - pages of pictures as files --------------------------===//
 
 #include "driver/show/Pictures.h"
-#include "driver/Arguments.h"
 #include "driver/data/Files.h"
 #include "runtime/data/Printable.h"
 #include "llvm/Support/raw_ostream.h"
@@ -31,9 +30,12 @@ static bool isWantedAnyway(const std::string &path, size_t megabytes) {
   return word.equals_insensitive("y") || word.equals_insensitive("yes");
 }
 
-void fovea::cli::setTitle(pictures::Page &page, const std::string &title) {
+void fovea::cli::setLook(pictures::Page &page, const PictureLook &look,
+                         const std::string &title) {
   page.hasTitles = title != "none";
   page.title = page.hasTitles ? title : "";
+  page.width = static_cast<double>(look.width);
+  page.font = look.font;
 }
 
 int fovea::cli::writePicture(const std::string &path,

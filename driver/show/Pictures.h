@@ -3,6 +3,7 @@
 #ifndef FOVEA_DRIVER_SHOW_PICTURES_H
 #define FOVEA_DRIVER_SHOW_PICTURES_H
 
+#include "driver/Arguments.h"
 #include "pictures/Page.h"
 #include "runtime/data/Batch.h"
 #include "llvm/ADT/StringRef.h"
@@ -13,8 +14,10 @@ namespace fovea::cli {
 /// .pdf.
 bool isPicture(llvm::StringRef path);
 
-/// Sets the title of a page; `none` also removes those of its panels.
-void setTitle(pictures::Page &page, const std::string &title);
+/// Sets the title, the width and the font of a page. The title `none` also
+/// removes those of its panels.
+void setLook(pictures::Page &page, const PictureLook &look,
+             const std::string &title);
 
 /// Draws a page into a file, in the format of its extension. Returns an exit
 /// code; errors have been printed. A picture of more than `mostBytes` (0: no

@@ -158,7 +158,8 @@ Shows::Show &Shows::showOf(const std::string &path) {
 }
 
 bool Shows::read(Session &session, const Arguments &arguments, Model &model) {
-  title = arguments.title.empty() ? model.name : arguments.title;
+  look = arguments.look;
+  title = look.title.empty() ? model.name : look.title;
   symbols = axisSymbolsOf(model);
   Underlays underlays(model);
   for (const std::string &text : arguments.shows) {
@@ -290,7 +291,7 @@ Drawn Shows::drawnOf(const Show &show, size_t first, size_t end,
 
 int Shows::draw(const Show &show) const {
   pictures::Page page;
-  setTitle(page, title);
+  setLook(page, look, title);
   for (size_t example = 0; example < logps.size(); ++example)
     for (size_t first = 0, end = 0; first < show.equations.size();
          first = end) {

@@ -69,6 +69,7 @@ private:
   Drawn drawnOf(const Show &show, size_t first, size_t end,
                 size_t example) const;
 
+  PictureLook look;
   std::string title;
   std::vector<runtime::AxisSymbols> symbols;
   std::vector<Show> shows;

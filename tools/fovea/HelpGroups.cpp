@@ -21,7 +21,7 @@ static void groupOptions(CLI::App &command) {
        {"--out", "--resume", "--change", "--metric", "--best-by",
         "--valid-every", "--report-every", "--save-every", "--serve",
         "--tensorboard", "--quiet", "--output", "--emit", "--show", "--title",
-        "--json", "--scores"}},
+        "--width", "--font", "--json", "--scores"}},
       {"Selection",
        {"--drop-empty", "--drop-repeated", "--min-words", "--max-words",
         "--max-chars", "--max-ratio"}},

@@ -392,11 +392,8 @@ private:
                      ".png, .pdf) or store it (.safetensors)")
         ->check(shown())
         ->type_name("NAME=FILE");
-    command
-        ->add_option(
-            "--title", arguments.title,
-            "title of the pictures of --show (default: the model's name); none")
-        ->needs("--show");
+    for (CLI::Option *option : addLook(command, "(default: the model's name)"))
+      option->needs("--show");
     addJson(command, "print one JSON object per example, with all hypotheses");
     addMaxSilence(command);
     addExecution(command);
@@ -505,8 +502,7 @@ private:
         ->add_option("--over", arguments.plotOver,
                      "x axis of the curves: step (default), epoch or seconds")
         ->check(CLI::IsMember({"step", "epoch", "seconds"}));
-    command->add_option("--title", arguments.title,
-                        "title of the picture; none: no titles");
+    addLook(command, "");
     command
         ->add_option("--max-mb", arguments.maxPictureMb,
                      "refuse to write a picture larger than N MB (default: 25)")

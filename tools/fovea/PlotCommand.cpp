@@ -185,15 +185,19 @@ bool PlotCommand::readLog(const std::string &given, const std::string &label) {
       });
 }
 
-/// The values of a key over those of another, for lines with both.
+/// The values of a key over those of another, for lines with both. The best one
+/// is that of the last line with `best`.
 static pictures::Curve curveOf(const std::vector<json> &lines,
                                const std::string &x, const std::string &key) {
   pictures::Curve curve;
   for (const json &line : lines) {
     auto place = line.find(x), value = line.find(key);
     if (place != line.end() && place->is_number() && value != line.end() &&
-        value->is_number())
+        value->is_number()) {
+      if (line.value("best", json()) == true)
+        curve.best = curve.points.size();
       curve.points.push_back({place->get<double>(), value->get<double>()});
+    }
   }
   return curve;
 }
@@ -240,7 +244,7 @@ int PlotCommand::run() {
   if (!isPicture(arguments.output))
     return wrongUsage("'" + arguments.output +
                       "' must end in .html, .svg, .png or .pdf");
-  setTitle(page, arguments.title);
+  setLook(page, arguments.look, arguments.look.title);
   bool good = true;
   for (auto [number, path] : llvm::enumerate(arguments.plots))
     good &= StringRef(path).ends_with(".safetensors")

@@ -255,6 +255,23 @@ protected:
     command->add_flag("--json", arguments.asJson, what);
   }
 
+  /// `usual` is what the title is by default, in parentheses, or empty.
+  std::vector<CLI::Option *> addLook(CLI::App *command,
+                                     const std::string &usual) {
+    return {command->add_option("--title", arguments.look.title,
+                                "title of the picture; none: no titles" +
+                                    (usual.empty() ? "" : " " + usual)),
+            command
+                ->add_option("--width", arguments.look.width,
+                             "width of an SVG, PNG or PDF in millimetres, such "
+                             "as 85 for a column of a paper")
+                ->check(CLI::Range(10, 2000).description(""))
+                ->type_name("MM"),
+            command
+                ->add_option("--font", arguments.look.font,
+                             "font of the picture, such as 'TeX Gyre Termes'")
+                ->type_name("NAME")};
+  }
   CLI::Option *addTrace(CLI::App *command) {
     return command
         ->add_option("--trace", arguments.trace,
