@@ -43,10 +43,13 @@ private:
   std::string pathOf(StringRef name) const {
     return (StringRef(arguments.stored).rsplit('/').first + "/" + name).str();
   }
-  /// Returns the text of a file beside the weights, or nothing.
-  std::optional<std::string> besideWeights(StringRef name) const;
+  /// Returns whether there is a file beside the weights of a training folder.
+  bool hasBeside(StringRef name) const;
+  /// Returns the text of such a file, or nothing.
+  std::optional<std::string> besideWeights(StringRef name);
 
   const Arguments &arguments;
+  int code = done; // of what could not be read
   runtime::TensorFile weights;
   StoredSpec spec;
 };
@@ -67,11 +70,20 @@ bool InfoCommand::readWeights() {
   return true;
 }
 
-std::optional<std::string> InfoCommand::besideWeights(StringRef name) const {
-  if (!StringRef(arguments.stored).ends_with("/model.safetensors") ||
-      !llvm::sys::fs::exists(pathOf(name)))
+bool InfoCommand::hasBeside(StringRef name) const {
+  llvm::sys::fs::file_status status;
+  return StringRef(arguments.stored).ends_with("/model.safetensors") &&
+         llvm::sys::fs::status(pathOf(name), status) !=
+             std::errc::no_such_file_or_directory;
+}
+
+std::optional<std::string> InfoCommand::besideWeights(StringRef name) {
+  if (!hasBeside(name))
     return std::nullopt;
-  return readInput(pathOf(name));
+  std::optional<std::string> text = readInput(pathOf(name));
+  if (!text)
+    code = badInput;
+  return text;
 }
 
 void InfoCommand::printModel() {
@@ -113,12 +125,18 @@ void InfoCommand::printVocabularies() {
 
 /// The settings, and how far the training is.
 void InfoCommand::printTraining() {
-  std::string path = pathOf("last/state.safetensors");
+  if (!hasBeside("last/state.safetensors"))
+    return;
   runtime::TensorFile state;
   Position position;
-  if (!llvm::sys::fs::exists(path) ||
-      runtime::readSafeTensors(path, state).failed() ||
-      !TrainingFolder::takePosition(state, position))
+  runtime::Status status =
+      runtime::readSafeTensors(pathOf("last/state.safetensors"), state);
+  if (status.failed()) {
+    llvm::errs() << "error: " << status.text() << '\n';
+    code = badInput;
+    return;
+  }
+  if (!TrainingFolder::takePosition(state, position))
     return;
   line("updates", fmt::format("{}, {} epochs, seed {}", position.update,
                               position.epoch, position.seed));
@@ -204,7 +222,7 @@ int InfoCommand::run() {
   llvm::outs() << "\n" << StringRef(spec.text).rtrim() << '\n';
   for (const auto &[name, text] : spec.used)
     llvm::outs() << "\n" << StringRef(text).rtrim() << '\n';
-  return done;
+  return code;
 }
 
 int fovea::cli::runInfo(const Arguments &arguments) {

@@ -5,11 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "driver/data/Files.h"
 #include "driver/open/Session.h"
 #include "tools/fovea/Embedded.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
+#include "tools/fovea/NewFolder.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -19,45 +18,32 @@ namespace starters {
 #include "tools/fovea/Starters.inc"
 } // namespace starters
 
-/// Prints an error about a folder or a file.
-static int refuse(const llvm::Twine &text, int code) {
-  llvm::errs() << "error: " << text << '\n';
-  return code;
-}
-
-static int createFolder(StringRef path) {
-  if (std::error_code error = llvm::sys::fs::create_directories(path))
-    return refuse("cannot create '" + path + "': " + error.message(),
-                  badMachine);
-  return done;
+/// Writes the files of a kind.
+static runtime::Status writeFolder(const std::string &path,
+                                   const std::string &kind) {
+  NewFolder folder;
+  runtime::Status status = folder.open(path);
+  for (const EmbeddedFile &embedded : starters::embeddedFiles) {
+    StringRef name = embedded.name;
+    if (status.failed() || !name.consume_front(kind + "/"))
+      continue;
+    NewFile *file = nullptr;
+    status = folder.add(name.str(), file);
+    if (status.failed())
+      break;
+    file->write(embedded.text());
+    status = file->close();
+  }
+  return status.failed() ? status : folder.finish();
 }
 
 int fovea::cli::runNew(const Arguments &arguments) {
-  namespace fs = llvm::sys::fs;
-  StringRef folder = arguments.folder;
-  std::error_code error;
-  bool isEmpty =
-      !fs::exists(folder) ||
-      (fs::is_directory(folder) &&
-       fs::directory_iterator(folder, error) == fs::directory_iterator());
-  if (!isEmpty)
-    return refuse("'" + folder +
-                      "' already exists and is not an empty folder; help: "
-                      "choose another name",
-                  badInput);
-  for (const EmbeddedFile &file : starters::embeddedFiles) {
-    StringRef name = file.name;
-    if (!name.consume_front(arguments.kind + "/"))
-      continue;
-    llvm::SmallString<128> path(folder);
-    llvm::sys::path::append(path, name);
-    if (int code = createFolder(llvm::sys::path::parent_path(path));
-        code != done)
-      return code;
-    if (int code = writeText(path.str().str(), file.text()); code != done)
-      return code;
+  runtime::Status status = writeFolder(arguments.folder, arguments.kind);
+  if (status.failed()) {
+    llvm::errs() << "error: " << status.text() << '\n';
+    return status.isOfMachine() ? badMachine : badInput;
   }
-  llvm::outs() << "wrote " << folder << "; next: cd " << folder
-               << " && fovea train --config train.conf\n";
+  llvm::outs() << "wrote " << arguments.folder << "; next: cd "
+               << arguments.folder << " && fovea train --config train.conf\n";
   return done;
 }

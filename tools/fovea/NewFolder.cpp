@@ -76,7 +76,9 @@ Status NewFolder::open(const std::string &given) {
   if (isThere && !(std::filesystem::is_directory(path, error) &&
                    std::filesystem::is_empty(path, error)))
     return Status::error(
-        fmt::format("'{}' already exists; help: choose another --out", path));
+        fmt::format("'{}' already exists and is not an empty folder; help: "
+                    "choose another name",
+                    path));
   llvm::StringRef parent = llvm::sys::path::parent_path(path);
   if (!parent.empty())
     std::filesystem::create_directories(parent.str(), error);
@@ -90,7 +92,11 @@ Status NewFolder::open(const std::string &given) {
 }
 
 Status NewFolder::add(const std::string &name, NewFile *&file) {
-  files.push_back(std::make_unique<NewFile>(part + "/" + name));
+  std::string whole = part + "/" + name;
+  if (std::error_code error = llvm::sys::fs::create_directories(
+          llvm::sys::path::parent_path(whole)))
+    return failure("create", whole, error.message());
+  files.push_back(std::make_unique<NewFile>(whole));
   file = files.back().get();
   return file->open();
 }

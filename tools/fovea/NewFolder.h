@@ -45,6 +45,7 @@ public:
 
   /// An existing folder must be empty.
   runtime::Status open(const std::string &path);
+  /// Creates a file; `name` may have folders.
   runtime::Status add(const std::string &name, NewFile *&file);
   /// Makes the folder appear; its files are closed.
   runtime::Status finish();

@@ -1,0 +1,145 @@
+"""Lets every system call of a command fail, one per run, and looks at what is left.
+
+  fault_loop.py [--every N] [--only NAME,..] COPY.FOV
+
+Each command runs in a copy of a prepared folder. Whichever call fails, the command
+either does its work, with the same results as ever, or ends with exit code 1 or 3 and an
+error. Afterwards the same command, without faults, has the results of one that nothing
+disturbed. --every N takes each N-th call only.
+"""
+
+import argparse
+import collections
+import filecmp
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+# Calls that touch files, folders, memory and threads, and the error of each.
+ERRORS = {"openat": "EACCES", "read": "EIO", "pread64": "EIO", "write": "ENOSPC", "pwrite64": "ENOSPC",
+          "fsync": "EIO", "rename": "EIO", "mkdir": "ENOSPC", "unlink": "EIO", "ftruncate": "ENOSPC",
+          "getdents64": "EIO", "newfstatat": "EIO", "fstat": "EIO", "lseek": "EIO", "mmap": "ENOMEM",
+          "brk": "ENOMEM", "clone3": "EAGAIN", "memfd_create": "ENFILE", "fallocate": "ENOSPC",
+          "copy_file_range": "EIO", "chmod": "EPERM", "fchmod": "EPERM", "pipe2": "EMFILE",
+          "vfork": "EAGAIN", "link": "EIO", "symlink": "EIO", "readlink": "EIO", "fcntl": "EIO"}
+
+TRAIN = ("fovea train copy.fov --data src=a.tsv:1,tgt=a.tsv:2 --valid src=a.tsv:1,tgt=a.tsv:2 --metric exact "
+         "--valid-every 2 --report-every 1 --save-every 2 --quiet --threads 1 --out")
+COMMANDS = {
+    "check": "fovea check copy.fov",
+    "train": f"{TRAIN} new --steps 4",
+    "resume": f"{TRAIN} run --steps 6 --resume",
+    "decode": "fovea decode run --data src=src.txt --show align=align.svg --threads 1 --quiet",
+    "score": "fovea score run --data src=a.tsv:1,tgt=a.tsv:2 --threads 1 --quiet",
+    "run": "fovea run run --data src=a.tsv:1,tgt=a.tsv:2 --get align -o align.safetensors --threads 1 --quiet",
+    "compile": "fovea compile run --emit obj -o copy.o --threads 1",
+    "plot": "fovea plot run -o curves.png",
+    "eval": "fovea eval bleu --hyp src.txt --ref src.txt",
+    "info": "fovea info run",
+    "data": "fovea data a.tsv --out parts --split train=9,test=1",
+    "new": "fovea new translate made",
+}
+
+
+class Loop:
+    def __init__(self, options):
+        self.options = options
+        self.wrong = []
+        self.runs = collections.Counter()
+
+    def start(self, folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree("start", folder)
+
+    @staticmethod
+    def run(command, folder, prefix=()):
+        return subprocess.run([*prefix, *command.split()], cwd=folder, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=120)
+
+    def calls(self, command, folder):
+        """How often the command makes each call."""
+        self.start(folder)
+        counts = collections.Counter()
+        self.run(command, folder, ["strace", "-f", "-qq", "-o", "../calls", "-e", "trace=" + ",".join(ERRORS)])
+        for line in pathlib.Path("calls").read_text(errors="replace").splitlines():
+            found = re.match(r"\d+ +(\w+)\(", line)
+            if found:
+                counts[found[1]] += 1
+        return counts
+
+    @staticmethod
+    def differing(one, other):
+        """The first file of two folders that is not the same in both."""
+        files = {path.relative_to(folder) for folder in (one, other) for path in folder.rglob("*") if path.is_file()}
+        for name in sorted(files):
+            if name.name == "log.jsonl":  # it has times
+                continue
+            if not (one / name).exists() or not (other / name).exists() or \
+                    not filecmp.cmp(one / name, other / name, shallow=False):
+                return str(name)
+        return None
+
+    def check(self, name, command):
+        whole = pathlib.Path("whole")
+        self.start(whole)
+        wanted = self.run(command, whole)
+        if wanted.returncode != 0:
+            sys.exit(f"{name}: {wanted.stderr.decode()}")
+        # What the loader of programs does before the command begins is not ours.
+        before = self.calls("fovea --version", "before")
+        for call, count in self.calls(command, "count").items():
+            for number in range(before[call] + 1 + self.options.every // 2, count + 1, self.options.every):
+                self.fail(name, command, wanted, call, number)
+
+    def fail(self, name, command, wanted, call, number):
+        folder = pathlib.Path("fault")
+        self.start(folder)
+        self.runs[name] += 1
+
+        def wrong(what, done):
+            self.wrong.append(f"{name}: {call} {number}: {what}")
+            print(self.wrong[-1], "|", done.stderr.decode(errors="replace").strip()[-300:].replace("\n", " / "), flush=True)
+
+        done = self.run(command, folder, ["strace", "-f", "-qq", "-o", "/dev/null", "-e",
+                                          f"inject={call}:error={ERRORS[call]}:when={number}"])
+        if done.returncode not in (0, 1, 3):
+            return wrong(f"exit code {done.returncode}", done)
+        if done.returncode and b"error: " not in done.stderr:
+            return wrong(f"exit code {done.returncode} without an error", done)
+        if done.returncode == 0 and done.stdout != wanted.stdout:
+            return wrong("another answer", done)
+        if done.returncode == 0 or b"cannot write to standard output" in done.stderr:
+            differs = self.differing(folder, pathlib.Path("whole"))
+            return differs and wrong(f"'{differs}' differs", done)
+        again = self.run(command + (" --resume" if name == "train" and (folder / "new/last").exists() else ""), folder)
+        if again.returncode != 0 or again.stdout != wanted.stdout:
+            return wrong(f"afterwards: exit code {again.returncode}: {again.stderr.decode().strip()[-200:]}", done)
+        differs = self.differing(folder, pathlib.Path("whole"))
+        if differs:
+            wrong(f"afterwards '{differs}' differs", done)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("spec", type=pathlib.Path)
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--only", default=",".join(COMMANDS))
+    options = parser.parse_args()
+    start = pathlib.Path("start")
+    shutil.rmtree(start, ignore_errors=True)
+    start.mkdir()
+    shutil.copy(options.spec, start / "copy.fov")
+    words = ["".join("abcd"[(i * j + j) % 4] for j in range(1, 3 + i % 4)) for i in range(24)]
+    (start / "a.tsv").write_text("".join(f"{word}\t{word}\n" for word in words))
+    (start / "src.txt").write_text("".join(f"{word}\n" for word in words[:3]))
+    subprocess.run(f"{TRAIN} run --steps 4".split(), cwd=start, check=True)
+    loop = Loop(options)
+    for name in options.only.split(","):
+        loop.check(name, COMMANDS[name])
+        print(f"{name}: {loop.runs[name]} failed calls", flush=True)
+    print(f"{sum(loop.runs.values())} failed calls, {len(loop.wrong)} wrong")
+
+
+main()
