@@ -7,6 +7,7 @@
 
 #include "codegen/native/Jit.h"
 #include "codegen/native/PerfMap.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
@@ -163,10 +164,15 @@ llvm::Error Jit::add(OwningOpRef<ModuleOp> module) {
 llvm::Expected<void *> Jit::lookup(llvm::StringRef name) {
   auto address = session->lookup(name);
   if (!address) {
+    // A symbol that cannot be linked takes along all that need it: the other
+    // reports have the causes.
     std::string message = describe(address.takeError());
-    for (const std::string &report : std::exchange(reports, {}))
-      message += "\n" + report;
-    return llvm::createStringError(message);
+    llvm::erase_if(reports, [](llvm::StringRef report) {
+      return report.starts_with("Failed to materialize symbols");
+    });
+    if (!reports.empty())
+      message = llvm::join(std::exchange(reports, {}), "; ");
+    return llvm::createStringError("cannot load compiled code: " + message);
   }
   return address->toPtr<void *>();
 }

@@ -209,6 +209,9 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
   command->insert(command->end(), flags.begin(), flags.end());
   if (!isObject)
     command->push_back("-Wl,--gc-sections");
+  // The tables of functions cannot be overwritten once the program runs.
+  if (kind == Output::Program || kind == Output::Library)
+    command->push_back("-Wl,-z,relro,-z,now");
   if (kind == Output::Module) {
     for (const std::string &name : options.exports)
       command->push_back("-Wl,--export=" + name);

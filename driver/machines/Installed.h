@@ -11,8 +11,7 @@
 namespace fovea::cli {
 
 /// Returns the path of the runtime file `name`, which may start with a folder
-/// of another machine. Searches the folder `lib` beside this program's, then
-/// the build folder.
+/// of another machine, in the folder `lib` beside this program's.
 std::optional<std::string> findInstalled(llvm::StringRef name);
 
 } // namespace fovea::cli

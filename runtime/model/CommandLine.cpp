@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/model/CommandLine.h"
+#include "runtime/model/Licences.h"
 #include "runtime/model/SearchFlagsCli.h"
 
 #include <algorithm>
@@ -79,6 +80,9 @@ std::optional<int> fovea::runtime::readFlags(const Description &description,
                                    description.model, description.compiler,
                                    description.cpu),
                        "print the model's name and version");
+  bool wantsLicences = false;
+  app.add_flag("--licences", wantsLicences,
+               "print the licences of the software in this program");
   app.footer("exit codes: 0 done, 1 error in the input, 2 wrong usage, "
              "3 machine failure (disk, memory, device), 130 interrupted");
   app.add_option("FILE", flags.files,
@@ -139,6 +143,10 @@ std::optional<int> fovea::runtime::readFlags(const Description &description,
     std::fprintf(stderr, "error: %s; see '%s --help'\n", error.what(),
                  name.c_str());
     return badUsage;
+  }
+  if (wantsLicences) {
+    printLicences();
+    return done;
   }
   return std::nullopt;
 }

@@ -32,12 +32,11 @@ func.func @main() -> i64 {
   return %r : i64
 }
 //--- libm.mlir
-// LIBM: fovea-jit: error: {{.*}}main
-// LIBM-NEXT: no kernel is named 'expf', nor may kernels call it
+// LIBM: fovea-jit: error: cannot load compiled code: no kernel is named 'expf', nor may kernels call it
 // WITH: main: 2
 // TWICE: fovea-jit: error: {{.*}}duplicate definition of symbol
 // TARGET: fovea-jit: error: unknown target 'pdp-11': expected 'native', 'x86-64-v3', 'x86-64-v4', 'aarch64' or 'wasm32'
-// ENTRY: fovea-jit: error: no kernel is named 'other'
+// ENTRY: fovea-jit: error: cannot load compiled code: no kernel is named 'other'
 func.func @main() -> i64 {
   %v = llvm.mlir.addressof @x : !llvm.ptr
   %x = llvm.load volatile %v : !llvm.ptr -> f32
