@@ -1,8 +1,8 @@
 //===- Math.cpp - how fast are exp and its relatives? ---------------------===//
 //
-// Prints nanoseconds per element of each function that ExpandMath rewrites, on
-// one thread, for 4,096 elements that stay in the first-level cache, as one
-// vector per turn of a loop. Times are taken as in Gemm.cpp.
+// Prints nanoseconds per element of each function that ExpandMath rewrites. One
+// thread computes 4,096 elements that stay in the first-level cache, as one
+// vector per turn of a loop. Times are measured as in Gemm.cpp.
 //
 //===----------------------------------------------------------------------===//
 

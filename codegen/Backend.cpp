@@ -5,7 +5,7 @@
 using namespace fovea;
 using namespace fovea::codegen;
 
-/// Those that are not shipped.
+/// Options of code that is not shipped.
 static std::vector<const Backend *> &added() {
   static std::vector<const Backend *> backends;
   return backends;

@@ -165,7 +165,7 @@ llvm::Expected<attn::TargetAttr> describeTarget(llvm::StringRef name,
 /// Adds the dialects of all targets; they are loaded together with `attn`.
 void registerTargets(mlir::DialectRegistry &registry);
 
-/// Adds a back end that Backends.def does not list, such as that of a test.
+/// Adds a back end that Backends.def does not list, such as a test's.
 void addBackend(const Backend &backend);
 /// The names of the targets of such back ends.
 std::vector<std::string> addedTargets();

@@ -25,8 +25,8 @@ struct DeviceFigures {
   /// Per second: bytes of memory, of the cache shared by all processors, and
   /// between that cache and one processor.
   double memoryBytes, cacheBytes, processorBytes;
-  /// Operations per second: in f32, in f64, and of bf16 products with the
-  /// instruction of a warp, and with that of a warp group.
+  /// Operations per second: in f32, in f64, of bf16 products with a warp's
+  /// instruction, and with a warp group's instruction.
   double singleFlops, doubleFlops, roundedFlops, groupFlops;
 };
 

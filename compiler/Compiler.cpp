@@ -23,7 +23,7 @@ compiler::Context::Context() : MLIRContext(Threading::DISABLED) {
   loadAllAvailableDialects();
 }
 
-/// Passes rely on it. Whoever handles the errors of the context reports it.
+/// Passes rely on it. The handler of the context's errors reports it.
 static std::unique_ptr<Model> verified(std::unique_ptr<Model> model) {
   if (model && model->module && failed(verify(*model->module)))
     return nullptr;

@@ -193,7 +193,7 @@ def Attn_Extents : TypedArrayAttrBase<Attn_Extent, "numbers and names">;
 def Attn_NamesResult
     : DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>;
 
-/// Stands among the equations of a system or a program.
+/// The op belongs to the equations of a system or a program.
 def Attn_InModel : ParentOneOf<["SystemOp", "ProgramOp"]>;
 
 //===----------------------------------------------------------------------===//

@@ -4,12 +4,12 @@
 // round the factors of matrix products to bf16; of an equation that is a
 // product, that they are. Sums and results have the precision of all else.
 //
-// `attn.precision = i8` of a sum says that the factors of its terms are whole
-// numbers from -127 to 127, and that every sum of them is below 2^24. Nothing
+// `attn.precision = i8` of a sum states two facts. The factors of its terms are
+// whole numbers from -127 to 127, and every sum of them is below 2^24. Nothing
 // is rounded, so it may be left out.
 //
-// `attn.precision = bf16` of a parameter says that its elements are numbers of
-// that type. Arithmetic is that of all else.
+// `attn.precision = bf16` of a parameter states that its elements are bf16
+// numbers. Arithmetic stays as everywhere else.
 //
 //===----------------------------------------------------------------------===//
 

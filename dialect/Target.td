@@ -89,7 +89,7 @@ def Attn_TargetInterface : AttrInterface<"TargetAttr"> {
   ];
   let extraClassDeclaration = [{
     /// Returns the target of `op`, or of the program or module around it. If
-    /// none is written, it is that of the dialect with a DefaultTarget.
+    /// none is written, returns the target of the dialect with a DefaultTarget.
     static ::fovea::attn::TargetAttr of(::mlir::Operation *op);
     /// Makes this the target of `op`, a program or module.
     void setTo(::mlir::Operation *op) const;

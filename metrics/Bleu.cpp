@@ -12,7 +12,7 @@ using namespace fovea::metrics;
 
 using Counts = std::unordered_map<std::u32string, int64_t>;
 
-/// The n-grams of one order; no token has a space, which stands between them.
+/// The n-grams of one order, joined by spaces: no token has a space.
 static Counts ngramsOf(const Tokens &tokens, size_t order) {
   Counts counts;
   for (size_t i = 0; i + order <= tokens.size(); ++i) {
@@ -24,7 +24,7 @@ static Counts ngramsOf(const Tokens &tokens, size_t order) {
   return counts;
 }
 
-/// The length nearest to that of the hypothesis; of two, the shorter.
+/// The length nearest to the hypothesis's length; of two, the shorter.
 static int64_t nearestLength(int64_t wanted,
                              const std::vector<Tokens> &references) {
   int64_t best = -1;

@@ -1,15 +1,15 @@
 //===- Brackets.h - constituents that two trees share ---------------------===//
 //
 // Labelled brackets as EVALB (Sekine and Collins, 1997) counts them by its
-// COLLINS.prm: punctuation (tags , : `` '' . and -NONE-) is no word, ADVP and
-// PRT are one label. A line is
-// a tree, `(S (NP (DT the) (NN cat)) (VP (VBZ sits)))`, or one that was
-// linearised for a translator (Vinyals et al., 2015), `(S (NP DT NN )NP (VP VBZ
-// )VP )S`. A constituent is a bracket with another one, or with several words,
-// inside: its label, without what follows `-` or `=` (NP-SBJ is NP), and the
-// words that it covers; a bracket around one word in a tree of the first kind
-// is the tag of the word and no constituent, and TOP, ROOT, S1 and brackets
-// without a label are none. A constituent that stands twice counts twice.
+// COLLINS.prm: punctuation (tags , : `` '' . and -NONE-) does not count as
+// words, and ADVP and PRT are one label. A line is a tree, `(S (NP (DT the) (NN
+// cat)) (VP (VBZ sits)))`, or a tree that was linearised for a translator
+// (Vinyals et al., 2015), `(S (NP DT NN )NP (VP VBZ )VP )S`. A constituent is a
+// bracket with another one, or with several words, inside. It has a label,
+// without what follows `-` or `=` (NP-SBJ is NP), and the words that it covers.
+// In a tree of the first kind, a bracket around one word is the word's tag and
+// does not count. TOP, ROOT, S1 and brackets without a label do not count
+// either. A constituent that occurs twice counts twice.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,8 +6,8 @@
 //   chrF2 = 100 (1 + 2^2) P R / (2^2 P + R)
 //
 // of the counts of a whole corpus. chrF2++ (Popovic, 2017) also averages over
-// n-grams of 1 and 2 words, of which a punctuation mark at the end or at the
-// beginning is a word of its own. Of several references the best counts for
+// n-grams of 1 and 2 words. A punctuation mark at the end or at the beginning
+// of a word is a word of its own. Of several references the best counts for
 // each line. Equal to sacreBLEU's chrF2 to the last digit printed.
 //
 //===----------------------------------------------------------------------===//

@@ -1,8 +1,8 @@
 //===- Cider.h - n-grams that references agree on -------------------------===//
 //
-// CIDEr and CIDEr-D of Vedantam, Zitnick and Parikh (2015). An n-gram of a line
-// weighs how often it stands there times log(lines / lines whose references
-// have it), so that what is said everywhere counts little:
+// CIDEr and CIDEr-D of Vedantam, Zitnick and Parikh (2015). The weight of an
+// n-gram of a line is its count there times log(lines / lines whose references
+// have it). So frequent phrases count little:
 //
 //   CIDEr   = 10 mean over n = 1..4, references r of  g(h) g(r) / |g(h)| |g(r)|
 //   CIDEr-D = the same with min(g(h), g(r)) g(r) in the place of the product,

@@ -1,9 +1,9 @@
 //===- Distance.cpp - how far one sequence is from another ----------------===//
 //
 // 64 rows of the table of a dynamic program are one word each of differences
-// between neighbours, and a column of them takes a few instructions. The table
-// is done in bands of 64 rows, from left to right; what a band leaves at its
-// lower edge is one small number for each column.
+// between neighbours. A column of them takes a few instructions. The table is
+// computed in bands of 64 rows, from left to right. A band leaves one small
+// number for each column at its lower edge.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +57,7 @@ private:
   std::vector<uint32_t> ownA, ownB;
 };
 
-/// Where each symbol stands among the rows of one band.
+/// The places of each symbol among the rows of one band.
 class Places {
 public:
   explicit Places(size_t numSymbols) : words(numSymbols) {}
@@ -77,10 +77,10 @@ private:
 
 } // namespace
 
-/// The distance where it is at most `width`; more than it otherwise, but never
-/// less than the distance. Only cells with |i - j| <= width are looked at, and
-/// some around them: each of the others is taken to be one more than its
-/// neighbour (Ukkonen, 1985).
+/// The distance if it is at most `width`; otherwise more than it, but never
+/// less than the distance. Only cells with |i - j| <= width, and some around
+/// them, are computed: each of the others counts as one more than its neighbour
+/// (Ukkonen, 1985).
 static int64_t distanceWithin(const Pair &pair, int64_t width) {
   Ids a = pair.a, b = pair.b;
   auto rows = static_cast<int64_t>(a.size());

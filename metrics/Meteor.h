@@ -1,20 +1,20 @@
 //===- Meteor.h - words and phrases that mean the same --------------------===//
 //
 // METEOR 1.5 (Denkowski and Lavie, 2014) for English, with the parameters for
-// ranking. Words and phrases of a line are paired with those of a reference
-// (MeteorAlignment.h). With the weights w of how a pair is found, 1, 0.6, 0.8
-// and 0.6 of equal words, stems, synonyms and paraphrases, and d = 0.75 of a
-// word, 0.25 of a function word:
+// ranking. Words and phrases of a line are paired with words and phrases of a
+// reference (MeteorAlignment.h). A pair has the weight w: 1, 0.6, 0.8 and 0.6
+// for equal words, stems, synonyms and paraphrases. A word has the weight d:
+// 0.25 if it is a function word, otherwise 0.75.
 //
 //   P = sum of w d over the paired words of the line / sum of d over all of it
 //   R = the same of the reference
 //   F = 1 / (0.15 / P + 0.85 / R)
 //   METEOR = F (1 - 0.6 (chunks / pairs)^0.2)
 //
-// where chunks are runs that stand in one order in both, none of a line that is
-// wholly one, and pairs the mean of the paired words of both. Of several
-// references the best counts. What all lines are worth is the formula of the
-// sums over them, as coco-caption has it.
+// where chunks are runs in the same order in both, or 0 if a line is wholly one
+// run. Pairs is the mean of the paired words of both. Of several references the
+// best counts. The value of all lines is the formula of the sums over them, as
+// in coco-caption.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ public:
   static double score(const Statistics &sum);
 
 private:
-  /// Of one side: its words, and those that are paired.
+  /// The words of one side, and the paired ones.
   struct Side {
     double words = 0, functionWords = 0;
     std::array<double, numModules> content = {}, function = {};

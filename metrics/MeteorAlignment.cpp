@@ -114,7 +114,7 @@ static bool standsAt(const MeteorWords &words, size_t place,
 }
 
 void Aligner::pairPhrases(const Synonyms &synonyms) {
-  // Each line has the phrases of which the other has the paraphrases.
+  // Each line has the phrases whose paraphrases the other has.
   auto pair = [&](const MeteorWords &first, const MeteorWords &second,
                   bool isOwn) {
     for (size_t i = 0; i < first.size(); ++i) {

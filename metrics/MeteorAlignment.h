@@ -1,11 +1,11 @@
 //===- MeteorAlignment.h - which words of two lines are paired ------------===//
 //
 // Equal words, words of one stem (Snowball's for English), words that share a
-// meaning and phrases that are paraphrases may be paired. Of all ways to pair
-// so that no word has two partners, that is taken which covers most words, then
-// has the fewest runs, then moves words the least. It is searched from left to
-// right, with the 40 best so far, exactly as METEOR 1.5 does: what is no equal
-// word counts a half, and halves of one step are dropped.
+// meaning and phrases that are paraphrases may be paired. No word has two
+// partners. The best pairing covers most words, then has the fewest runs, then
+// moves words the least. The search runs from left to right, with the 40 best
+// so far, exactly as in METEOR 1.5: pairs of different words count a half, and
+// halves of one step are dropped.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- MeteorTokens.cpp - tokens as METEOR has them -----------------------===//
 //
-// The option -norm of METEOR 1.5 for English, after the tokeniser of Moses:
-// signs stand alone, words with dashes are several, `it's` is `it 's`, and a
+// The option -norm of METEOR 1.5 for English, after the tokeniser of Moses.
+// Signs become tokens, words with dashes are several, and `it's` is `it 's`. A
 // full stop is a token unless a word is known to have one.
 //
 //===----------------------------------------------------------------------===//
@@ -30,14 +30,14 @@ static bool isBlank(char32_t c) {
   return c == U' ' || (c >= U'\t' && c <= U'\r');
 }
 
-/// What is looked at by itself: an apostrophe may belong to a word, a full stop
-/// and a comma to a number.
+/// Signs with rules of their own: an apostrophe may belong to a word, a full
+/// stop and a comma to a number.
 static bool isSpecial(char32_t c) {
   constexpr std::u32string_view all = U".'`,-\u2018\u2019";
   return all.find(c) != all.npos;
 }
 
-/// Puts `text` in the place of a sign that stands between two others.
+/// Replaces a sign between two others by `text`.
 static std::u32string replaceBetween(const std::u32string &line,
                                      bool (*before)(char32_t), char32_t sign,
                                      bool (*after)(char32_t),
@@ -100,7 +100,7 @@ static std::vector<std::u32string> splitAtBlanks(const std::u32string &line) {
 }
 
 std::u32string fovea::metrics::normaliseForMeteor(const std::u32string &text) {
-  // Stands for a full stop beside others.
+  // Replaces a full stop beside others.
   constexpr char32_t stop = 0xe000;
   std::u32string line = U" ";
   for (size_t i = 0; i < text.size(); ++i) {

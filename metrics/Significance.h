@@ -11,9 +11,9 @@
 //   the two systems at random. p is the share of swaps whose difference is
 //   larger than the observed one.
 //
-// Both add 1 to the number of draws and of those that count. Numbers of draws,
-// seed and random numbers are those of sacreBLEU (Post, 2018), which takes them
-// from numpy, so that the same lines give the same p.
+// Both add 1 to the number of draws and to the number of counted ones. Numbers
+// of draws, seed and random numbers equal sacreBLEU's (Post, 2018), which uses
+// numpy, so that the same lines give the same p.
 //
 //===----------------------------------------------------------------------===//
 

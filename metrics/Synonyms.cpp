@@ -15,8 +15,8 @@ using namespace fovea::metrics;
 
 static const char *const partNames[] = {"noun", "verb", "adj", "adv"};
 
-/// Endings of nouns, verbs and adjectives, and what stands in their place
-/// (WordNet's morphy, as METEOR 1.5 has it).
+/// Endings of nouns, verbs and adjectives, and their replacements (WordNet's
+/// morphy, as in METEOR 1.5).
 static constexpr std::pair<std::string_view, std::string_view> endings[] = {
     {"s", ""},      {"ses", "s"},   {"xes", "x"}, {"zes", "z"}, {"ches", "ch"},
     {"shes", "sh"}, {"men", "man"}, {"ies", "y"}, {"s", ""},    {"ies", "y"},

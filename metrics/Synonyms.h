@@ -1,10 +1,10 @@
 //===- Synonyms.h - words and phrases of one meaning ----------------------===//
 //
 // Reads the files of WordNet (Fellbaum, 1998), index.noun and noun.exc and
-// those of verbs, adjectives and adverbs, as they lie in the folder of a
-// distribution. A word has the meanings that it has in any part of speech, and
-// those of the word that it is a form of: what the exceptions say, or else the
-// first ending that leaves a word. A meaning is the number that its line has in
+// those of verbs, adjectives and adverbs, from the folder of a distribution. A
+// word has the meanings that it has in any part of speech, and the meanings of
+// its base form. The base form comes from the exceptions, or else from the
+// first ending that leaves a word. A meaning is the number of its line in
 // WordNet.
 //
 // A table of paraphrases has a pair on a line, `phrase<TAB>phrase`, or is one

@@ -1,12 +1,12 @@
 //===- Ter.h - edits that may move words together -------------------------===//
 //
 // The translation edit rate of Snover et al. (2006): the fewest edits that turn
-// a hypothesis into a reference, where moving a run of words counts as one
-// edit, over the mean length of the references. Finding the fewest is
-// NP-complete. Like Tercom, this search moves the run that saves most edits
-// until no move saves any. Its limits are those of Tercom and sacreBLEU: runs
-// of 10 words, moves of 50, 1,000 tries per line, and an edit distance within
-// 25 words of the diagonal. So it equals sacreBLEU's TER.
+// a hypothesis into a reference, over the mean length of the references. Moving
+// a run of words counts as one edit. Finding the fewest is NP-complete. Like
+// Tercom, this search moves the run that saves most edits until no move saves
+// any. Its limits equal those of Tercom and sacreBLEU: runs of 10 words, moves
+// of 50, 1,000 tries per line, and an edit distance within 25 words of the
+// diagonal. So it equals sacreBLEU's TER.
 //
 //===----------------------------------------------------------------------===//
 

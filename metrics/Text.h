@@ -1,8 +1,8 @@
 //===- Text.h - lines as characters and as words --------------------------===//
 //
-// What the metrics compare. Spaces are those of Unicode, as Python's
-// `str.split` has them, because the scorers that we agree with are written in
-// Python. All texts are UTF-8; whoever reads them has checked that.
+// The texts that metrics compare. Spaces are Unicode's, as in Python's
+// `str.split`, because the scorers that we agree with are written in Python.
+// All texts are UTF-8; their readers have checked that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ using Tokens = std::vector<std::u32string>;
 /// The code points of a text.
 std::u32string decode(std::string_view utf8);
 std::string encode(std::u32string_view text);
-/// Returns lower case letters, each code point by itself.
+/// Returns lower case letters, one code point at a time.
 std::u32string lower(std::u32string_view text);
 /// Returns a line in lower case, as Python's `str.lower` does: a capital I with
 /// a dot becomes two code points, and a sigma that ends a word is final.
@@ -40,10 +40,10 @@ enum class Tokeniser {
   CharsAndBlanks, // the same, and one blank where words meet
 };
 
-/// Splits a line. V13a is the tokenisation of `mteval-v13a.pl` as sacreBLEU
-/// has it (Post, 2018): entities are undone; punctuation of ASCII becomes
-/// tokens, but `.` and `,` within numbers and `-` after a letter do not.
-/// International is that of `mteval-v14.pl`: all of Unicode's symbols become
+/// Splits a line. V13a is the tokenisation of `mteval-v13a.pl` as sacreBLEU has
+/// it (Post, 2018): entities are undone; punctuation of ASCII becomes tokens,
+/// but `.` and `,` within numbers and `-` after a letter do not. International
+/// is the tokenisation of `mteval-v14.pl`: all of Unicode's symbols become
 /// tokens, and its punctuation too unless digits are on both sides.
 Tokens tokenise(std::string_view line, Tokeniser tokeniser);
 

@@ -108,9 +108,10 @@ class EditDistance : public Quotient {
   const char *counted() const override { return "lines"; }
 };
 
-/// The mean over lines of F = 2 P R / (P + R), P and R being the length of the
-/// longest common subsequence / that of the hypothesis and of the reference
-/// (Lin, 2004, section 3.1, with beta = 1, as the package rouge-score has it).
+/// The mean over lines of F = 2 P R / (P + R) (Lin, 2004, section 3.1, with
+/// beta = 1, as in the package rouge-score). P and R are the length of the
+/// longest common subsequence over the length of the hypothesis and of the
+/// reference.
 class RougeL : public Quotient {
   using Quotient::Quotient;
   Parts compare(const Tokens &hypothesis, const Tokens &reference) override {
@@ -122,9 +123,9 @@ class RougeL : public Quotient {
   const char *counted() const override { return "lines"; }
 };
 
-/// The mean over lines of F = 2 P R / (P + R), P and R being the shared n-grams
-/// over those of the hypothesis and of the reference (Lin, 2004, section 2, as
-/// the package rouge-score computes it).
+/// The mean over lines of F = 2 P R / (P + R) (Lin, 2004, section 2, as in the
+/// package rouge-score). P and R are the shared n-grams over the n-grams of the
+/// hypothesis and of the reference.
 class RougeN : public Quotient {
 public:
   RougeN(size_t order, const MetricOptions &options)

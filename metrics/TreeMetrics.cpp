@@ -10,9 +10,9 @@ using namespace fovea::metrics;
 namespace {
 
 /// F1 = 2 shared / (constituents of the hypotheses + of the references). A
-/// hypothesis that is no tree, or whose words differ from its reference, shares
-/// nothing. EVALB leaves such lines out; `details` gives its figure. Of several
-/// references the one with the best F1 counts.
+/// hypothesis that is not a tree, or whose words differ from its reference,
+/// shares nothing. EVALB leaves such lines out; `details` gives its figure. Of
+/// several references the one with the best F1 counts.
 class BracketMetric : public Metric {
 public:
   BracketMetric() : Metric(/*isLower=*/false) {}

@@ -301,7 +301,7 @@ struct CheckPhase : fovea::attn::impl::CheckPhaseBase<CheckPhase> {
     llvm_unreachable("every phase has a contract");
   }
 
-  /// A contract from the phase `batch` on is that of each program.
+  /// A contract from the phase `batch` on is a contract of each program.
   bool canScheduleOn(RegisteredOperationName name) const override {
     StringRef own = name.getStringRef();
     return own == ModuleOp::getOperationName() ||

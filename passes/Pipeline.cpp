@@ -58,8 +58,8 @@ fovea::attn::runPasses(Operation *op,
 }
 
 namespace {
-/// Adds passes to a manager, but those that are left out. Each pass says here
-/// whether it may be; docs/IR.md gives the reasons.
+/// Adds passes to a manager, except the ones that are left out. Each pass
+/// declares here whether it may be; docs/IR.md gives the reasons.
 class Passes {
 public:
   Passes(OpPassManager &manager, ArrayRef<std::string> leftOut)
@@ -151,7 +151,7 @@ static void derive(Passes manager, const PipelineOptions &options) {
   llvm::append_range(objective.get, options.get);
   objective.each = options.each;
   manager.addPass(createDeriveObjective(objective));
-  // After the objective, whose mean is taken.
+  // After the objective, which is a mean.
   manager.addPass(createRepeatSamples());
   DeriveDecoderOptions decoder;
   llvm::append_range(decoder.show, options.show);

@@ -73,7 +73,7 @@ void registerPassFlags();
 /// The passes that may be left out (`leave-out`): results keep their bits.
 struct OptionalPasses {
   std::set<llvm::StringRef> ofAll;
-  /// Those that define orders of derivatives only: all results but gradients
+  /// Passes that define orders of derivatives only: all results but gradients
   /// keep their bits.
   std::set<llvm::StringRef> ofValues;
 };

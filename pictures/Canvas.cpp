@@ -19,7 +19,7 @@ struct Point {
 };
 } // namespace
 
-/// Takes the first code point off a text; a byte that is no UTF-8 is U+FFFD.
+/// Takes the first code point off a text; a byte that is not UTF-8 is U+FFFD.
 static Point takePoint(std::string_view &text) {
   auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   unsigned first = byte(0);

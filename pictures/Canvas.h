@@ -47,8 +47,8 @@ public:
   /// A picture, by its `data:` address.
   void image(double x, double y, double width, double height,
              const std::string &uri);
-  /// What whoever points at one of `rows` by `columns` places is shown: its
-  /// value, after `name`. It is clear.
+  /// The tip for the pointer at one of `rows` by `columns` places: its value,
+  /// after `name`. It is clear.
   void values(double x, double y, double width, double height, int64_t rows,
               int64_t columns, const std::vector<double> &values,
               const std::string &name);

@@ -3,8 +3,8 @@
 // What can be drawn, and how it becomes a file: SVG, HTML (the same, with
 // values for who points at them), PNG (the same SVG, in pixels) or PDF.
 //
-// A value never stands in a colour alone: large cells have it as a number, in
-// small ones it is also the area of a square.
+// No value is shown by colour alone: large cells have it as a number, in small
+// ones it is also the area of a square.
 //
 //===----------------------------------------------------------------------===//
 
@@ -113,11 +113,11 @@ Axis fittedAxis(const std::vector<Axis> &axes, size_t number, int64_t size);
 /// `past.1`, so that the layers and heads of a model have one scale.
 std::string groupOf(const std::string &name);
 
-/// Adds an array to a page: one axis or none as bars, two as a matrix, more as
-/// a matrix of the last two for each place of those before, with a row of them
-/// for each place but that of the innermost one. `values` are row by
-/// row; `axes` have the names and labels of its axes. Arrays of one group have
-/// one scale.
+/// Adds an array to a page: one axis or none as bars, two as a matrix. With
+/// more axes, each place of the others has a matrix of the last two. A new row
+/// of matrices begins at each place of all but the innermost of them. `values`
+/// are row by row; `axes` have the names and labels of its axes. Arrays of one
+/// group have one scale.
 void addPanels(Page &page, const std::string &title, const std::string &group,
                const std::vector<int64_t> &shape,
                const std::vector<double> &values,

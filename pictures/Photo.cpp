@@ -1,9 +1,9 @@
 //===- Photo.cpp - weights over a picture ---------------------------------===//
 //
-// The picture in grey, and what a word looks at in orange over it: the two
-// differ in lightness where the picture is light or dark, and a frame marks the
-// place with the largest weight, where there is one, whose number stands in the
-// caption.
+// The picture in grey, and the attention of a word in orange over it: the two
+// differ in lightness where the picture is light or dark. A frame marks the
+// place with the largest weight, if there is one, and the caption has its
+// number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@ static constexpr double titleHeight = 24, captionHeight = 18, gap = 10;
 static constexpr double side = 132;
 static constexpr int tilesPerRow = 9;
 
-/// How many pixels a picture gets: as many as it is seen with, or a whole
-/// multiple of those that it has.
+/// The number of pixels of a picture: as many as it is seen with, or a whole
+/// multiple of its own.
 static Pixels fitted(const Pixels &pixels) {
   int64_t longest = std::max(pixels.rows, pixels.columns);
   auto most = static_cast<int64_t>(2 * side);

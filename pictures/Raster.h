@@ -14,8 +14,8 @@ namespace fovea::pictures {
 /// The pixels as a `data:` address.
 std::string uriOf(const Pixels &pixels);
 
-/// The same picture with `rows` and `columns`: each pixel is that of the place
-/// where it lies, or the mean of those where there are fewer.
+/// The same picture with `rows` and `columns`: each pixel equals the one at its
+/// place, or the mean of several if there are fewer.
 Pixels resized(const Pixels &pixels, int64_t rows, int64_t columns);
 
 /// Values between which others lie evenly, and which are smoothed by a normal

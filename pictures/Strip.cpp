@@ -1,7 +1,7 @@
 //===- Strip.cpp - bars under frames, sounds and strokes ------------------===//
 //
-// What stands above has the columns of the bars below it. The height of a bar
-// is its value; how much the highest of a row is, and where, stands beside it.
+// The part above has the columns of the bars below it. The height of a bar is
+// its value. Beside each row are the value and the place of its highest bar.
 //
 //===----------------------------------------------------------------------===//
 

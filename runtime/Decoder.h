@@ -90,7 +90,7 @@ struct Decoder {
   struct Loop {
     int firstChoice = 0, endChoice = 0;
     /// The number of places: a number, or -1-id of a length; the number of the
-    /// step if the length is nested in that of the search.
+    /// step if the length is nested in the search's length.
     int64_t extent = 0;
     bool reverse = false;
     int firstState = 0, endState = 0; // of `inner`

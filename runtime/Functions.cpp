@@ -27,8 +27,7 @@ static constexpr double noNumber = std::numeric_limits<double>::quiet_NaN();
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The unrounded sum of two numbers, of which `low` is below half an ulp of
-/// `high`.
+/// The unrounded sum of two numbers; `low` is below half an ulp of `high`.
 struct Pair {
   double high, low;
 };
@@ -233,8 +232,8 @@ static double sineOf(double x, int64_t quarters) {
   return (quarters & 2) != 0 ? -value : value;
 }
 
-/// Shewchuk (1997), Adaptive precision floating-point arithmetic: the sum is
-/// that of `parts`, no two of which overlap, in ascending order.
+/// Shewchuk (1997), Adaptive precision floating-point arithmetic: the sum of
+/// `parts`, which do not overlap, in ascending order.
 double fovea::runtime::exactSum(const std::vector<double> &numbers) {
   std::vector<double> parts;
   for (double number : numbers) {

@@ -8,11 +8,11 @@
 // A call ends when all chunks are done, not when all threads have noticed: a
 // thread that sleeps through a call costs nothing. Such a thread may look at
 // the pool late, while the next call's fields are being written. It works only
-// on a chunk that it claimed, and the claim names the call: a compare-and-swap
-// on (call, claimed chunks of the share). A call closes all shares before it
-// writes a field and opens them after the last one. So a thread that saw a
-// field of the next call cannot claim a chunk of the previous one, and a thread
-// that claims a chunk has read that call's fields.
+// on a chunk that it claimed, and the claim names the call by a
+// compare-and-swap on (call, claimed chunks of the share). A call closes all
+// shares before it writes a field and opens them after the last one. So a
+// thread that saw a field of the next call cannot claim a chunk of the previous
+// one. A thread that claims a chunk has read that call's fields.
 //
 // Uses only header-only parts of the C++ library, so a C program can link this
 // without it.

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-# What any Linux has: glibc, and what its loader maps by itself.
+# What any Linux has: glibc, and what its loader always maps.
 OF_EVERY_MACHINE = re.compile(
     r"(linux-vdso|ld-linux.*|libc|libm|libdl|libpthread|librt|libutil|libresolv)\.so")
 

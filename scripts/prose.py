@@ -1,4 +1,4 @@
-"""What a machine can check of the English in Markdown files (docs/style.md)."""
+"""What a machine can check of the English in Markdown and in comments (docs/style.md)."""
 
 import re
 
@@ -50,17 +50,48 @@ def plain(text):
     return re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "code", text))
 
 
+def faults_of(number, paragraph, is_cell=False):
+    paragraph = plain(paragraph)
+    for sentence in re.split(r"(?<=[.!?:;])\s+", paragraph):
+        words = len(WORD.findall(sentence))
+        if words > MOST_WORDS and not is_cell:
+            yield number, f"a sentence has {words} words, over {MOST_WORDS}"
+    for phrase in PHRASE.findall(paragraph):
+        yield number, f"'{phrase}' is not natural English"
+
+
+# Of C++, JavaScript and Python; what the preprocessor reads begins with `#`, too.
+COMMENT = re.compile(r"\s*(?:///?<?|#(?!include|if|el|end|def|undef|pragma|err)) ?(.*)$")
+
+
+def comments(text):
+    """Yields the first line's number and the text of each paragraph of comments. Tables,
+    formulas and other lines with columns are not sentences."""
+    begin, lines = 0, []
+    for number, line in enumerate(text.splitlines() + [""], 1):
+        found = COMMENT.match(line)
+        words = found[1].rstrip() if found else ""
+        is_item = re.match(r"[*-] ", words)
+        is_text = words and not re.match(r" |\||===|!|- `@", words) and "  " not in words
+        if lines and (not is_text or is_item):
+            yield begin, " ".join(lines)
+            lines = []
+        if is_text:
+            begin = begin if lines else number
+            lines.append(words)
+
+
+def comment_faults(text):
+    """Yields the line's number and what is wrong in a comment there."""
+    for number, paragraph in comments(text):
+        yield from faults_of(number, paragraph)
+
+
 def faults(text):
     """Yields the line's number and what is wrong there. A cell of a table holds
     a phrase, whose words do not count."""
     for number, paragraph, is_cell in paragraphs(text):
-        paragraph = plain(paragraph)
-        for sentence in re.split(r"(?<=[.!?:;])\s+", paragraph):
-            words = len(WORD.findall(sentence))
-            if words > MOST_WORDS and not is_cell:
-                yield number, f"a sentence has {words} words, over {MOST_WORDS}"
-        for phrase in PHRASE.findall(paragraph):
-            yield number, f"'{phrase}' is not natural English"
+        yield from faults_of(number, paragraph, is_cell)
     in_code = False
     for number, line in enumerate(text.splitlines(), 1):
         if is_fence(line):

@@ -115,7 +115,7 @@ Real fovea::codegen::emitAtan2(MathBuilder &b, Real y, Real x) {
   return b.withSign(angle, y);
 }
 
-/// asin(v) for v = |x| up to 1/2, else for v = sqrt((1 - |x|) / 2), of which
+/// asin(v) for v = |x| up to 1/2, else for v = sqrt((1 - |x|) / 2). Then
 /// asin(|x|) is pi/2 less twice that.
 static Real asinPart(MathBuilder &b, Real a, Condition isSmall) {
   Real z = b.select(isSmall, a * a, (1.0 - a) * 0.5);

@@ -140,9 +140,8 @@ bool ComputeEmitter::isFixed(unsigned number) {
   return indices[number].base && indices[number].isUniform();
 }
 
-/// The part of `first` .. `last`-1 outside of which the conditions
-/// exclude index `number`. It does not end before it begins: vectors rely
-/// on that.
+/// The part of `first` .. `last`-1 that the conditions on index `number` allow.
+/// It does not end before it begins: vectors rely on that.
 std::pair<Value, Value> ComputeEmitter::narrow(unsigned number, Value first,
                                                Value last) {
   Value begin = first, end = last;
@@ -318,7 +317,7 @@ std::pair<Value, Value> ComputeEmitter::narrowResult(unsigned number,
   return {begin, end};
 }
 
-/// Returns whether a sum runs over rows of which each vector takes a part.
+/// Returns whether a sum runs over rows that are split among vectors.
 bool ComputeEmitter::readsRows() {
   if (op.getReducer() == Reducer::none)
     return batchOf(op) == BatchKind::sum;
@@ -495,7 +494,7 @@ ComputeEmitter::Values ComputeEmitter::reduced(unsigned width, Value tail) {
     auto element = [&](unsigned width, Value tail, Values carried) {
       return reduce(reducer, width, tail, carried, shift);
     };
-    // Without a reduction index of its own a vector lies along the result.
+    // Without a reduction index of its own, a vector runs along the result.
     bool inLanes = along >= 0 && !isParallel(along);
     if (!inLanes) {
       auto whole = [&](unsigned, Value, Values carried) {

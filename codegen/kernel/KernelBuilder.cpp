@@ -319,7 +319,7 @@ void KernelBuilder::prefetch(Value address, bool forWriting) {
                          getI32IntegerAttr(1));
 }
 Value KernelBuilder::scratch(Type element, int64_t count) {
-  // Two of them exist at a time, in a product and its callee, and compiled code
+  // Two of them exist at a time, in a product and its callee. Compiled code
   // promises its callers that 1 MB of stack is enough
   // (runtime/model/CInterface.cpp).
   assert(count * element.getIntOrFloatBitWidth() / 8 <= 448 << 10 &&

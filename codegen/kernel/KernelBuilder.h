@@ -52,8 +52,8 @@ public:
                      int64_t width) const = 0;
 };
 
-/// The threads that run the emitted code, each of which does the same: stores
-/// are redundant, and loops over turns are divided.
+/// The threads that run the emitted code. Each does the same: stores are
+/// redundant, and loops over turns are divided.
 struct Team {
   const TeamOps *ops = nullptr;
   mlir::Value thread; // the number of this one, of `size`
@@ -176,7 +176,7 @@ public:
   void share(Value from, Value to, llvm::function_ref<void(Value i)> body);
   Values share(Value from, Value to, mlir::ValueRange inits,
                llvm::function_ref<Values(Value i, mlir::ValueRange)> body);
-  /// The same by groups, each of which is the team of its turns.
+  /// The same by groups, where each group is the team of its turns.
   void shareInGroups(Value from, Value to,
                      llvm::function_ref<void(Value i)> body);
   /// While this object is alive, emitted code runs per thread, without

@@ -60,8 +60,8 @@ Value BodyEmitter::isInside(const Storage &array, ArrayRef<Index> indices) {
   return inside ? inside : builder.truth(true);
 }
 
-/// Returns whether every index of a read is an index of the op or of a loop
-/// over the same axis, or a number inside it.
+/// Returns whether every index of a read belongs to the op or to a loop over
+/// the same axis, or is a number inside it.
 bool BodyEmitter::isAlwaysInside(ReadOp op) {
   auto compute = op->getParentOfType<ComputeOp>();
   for (auto [axis, index] : llvm::enumerate(op.getIndices())) {

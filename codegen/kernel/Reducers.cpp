@@ -1,9 +1,9 @@
 //===- Reducers.cpp - how the values of a reduction are combined ----------===//
 //
-// The part of ComputeEmitter that knows the reducers. What is carried through
-// the loops: the result so far, then for `mean` the number of elements, for
-// `max` and `min` whether there was one, for `argmax` and `argmin` the place
-// and whether there was one.
+// The part of ComputeEmitter that knows the reducers. The loops carry the
+// result so far. For `mean` they also carry the number of elements. For `max`
+// and `min` they carry whether there was one; for `argmax` and `argmin`, the
+// place as well.
 //
 //===----------------------------------------------------------------------===//
 

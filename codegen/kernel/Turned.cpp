@@ -123,7 +123,7 @@ static SmallVector<Value> turn(KernelBuilder &builder, SmallVector<Value> rows,
   return rows;
 }
 
-/// The sums of one vector along the result, of which those before `last` exist.
+/// The sums of one vector along the result. Those before `last` exist.
 Value ComputeEmitter::emitTurned(Value tail, Value last) {
   unsigned term = op.getNumParallel();
   Index here = indices[along];

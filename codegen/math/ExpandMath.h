@@ -3,9 +3,9 @@
 // Processors have no instruction for exp. Before a kernel module is lowered to
 // LLVM, every function that would become a libm call is rewritten into
 // branchless arithmetic: additions, products, fused multiply-adds, comparisons
-// and selections, the same for a scalar and for each lane of a vector. So a
-// tail that is computed one by one, or under a mask, has the bits of the rest,
-// and no result depends on a library or on the width of vectors: AVX2 and
+// and selections. Scalars and the lanes of vectors use the same operations. So
+// a tail that is computed one by one, or under a mask, has the bits of the
+// rest. No result depends on a library or on the width of vectors: AVX2 and
 // AVX-512 agree.
 //
 //===----------------------------------------------------------------------===//

@@ -1,8 +1,9 @@
 //===- Logarithms.cpp - log and what is made of it ------------------------===//
 //
 // x = 2^e m with m in [sqrt(1/2), sqrt(2)]; log(x) = e log(2) + log(m). In f32
-// log(m) is Cephes's form f - f^2 / 2 + f^3 p(f) with f = m - 1; in f64 it is
-// that of fdlibm's e_log.c, in s = f / (2 + f). The coefficients are our own.
+// log(m) is Cephes's form f - f^2 / 2 + f^3 p(f) with f = m - 1; in f64 it has
+// the form of fdlibm's e_log.c, in s = f / (2 + f). The coefficients are our
+// own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -123,7 +124,7 @@ Real fovea::codegen::emitCbrt(MathBuilder &b, Real x) {
 
 namespace {
 
-/// A sum of two reals of which the second is below the last bit of the first.
+/// A sum of two reals; the second is below the last bit of the first.
 struct Pair {
   Real high, low;
 };

@@ -21,8 +21,8 @@ namespace fovea::codegen {
 /// One function of the header: `PREFIX_name` calls `fovea_c_name`.
 struct CFunction {
   llvm::StringLiteral name;
-  /// The result, then the arguments: v void, i int, l int64_t, p an address;
-  /// I stands for the image, which the header's function does not have.
+  /// The result, then the arguments: v void, i int, l int64_t, p an address. I
+  /// is the image, which the header's function does not have.
   llvm::StringLiteral type;
 };
 

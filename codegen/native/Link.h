@@ -30,8 +30,8 @@ struct LinkOptions {
   std::string triple;
 };
 
-/// Returns the program that links for this machine, or for that of `triple`. An
-/// error if none is installed.
+/// Returns the program that links for this machine, or for the machine of
+/// `triple`. An error if none is installed.
 llvm::Expected<std::string> findLinker(const std::string &triple);
 
 /// Writes a file. An error unless it is complete afterwards.
@@ -52,8 +52,8 @@ llvm::Error linkShared(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                        llvm::StringRef output, const LinkOptions &options = {});
 
 /// The same as one object, with a symbol for each function of `exports`, and no
-/// other that could clash with its users'. Whoever links it adds libm, and if a
-/// file needs it the C++ library.
+/// other that could clash with its users' names. The user adds libm when
+/// linking it, and the C++ library if a file needs it.
 llvm::Error linkObject(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                        llvm::StringRef output, const LinkOptions &options = {});
 
@@ -62,8 +62,8 @@ llvm::Error linkExecutable(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                            llvm::StringRef output,
                            const LinkOptions &options = {});
 
-/// The same for a WebAssembly module, which has no `main`: whoever instantiates
-/// it calls `exports`.
+/// The same for a WebAssembly module. It has no `main`; its host calls
+/// `exports`.
 llvm::Error linkModule(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
                        llvm::StringRef output, const LinkOptions &options);
 

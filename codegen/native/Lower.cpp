@@ -98,9 +98,9 @@ static Value createFma(OpBuilder &builder, Location loc, Value a, Value b,
   return arith::AddFOp::create(builder, loc, product, c);
 }
 
-/// Rewrites ops with an unsuitable upstream lowering (`vector.fma` to an
-/// intrinsic that may round twice, masks to 64 bits), and those that upstream
-/// lowers only through other ops.
+/// Rewrites ops with an unsuitable upstream lowering: `vector.fma` to an
+/// intrinsic that may round twice, masks to 64 bits. Also rewrites ops that
+/// upstream lowers only through other ops.
 static LogicalResult prepare(ModuleOp module, const codegen::Target &target) {
   bool expands = false;
   bool failed = false;

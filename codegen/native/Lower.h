@@ -1,9 +1,9 @@
 //===- Lower.h - kernel modules become the LLVM dialect -------*- C++ -*-===//
 //
-// A kernel module is a module of `func.func`s in func, scf, cf, arith, math,
-// vector (one-dimensional vectors), ub and the memory ops of the llvm dialect
-// (`llvm.load`, `llvm.getelementptr`, `llvm.intr.masked.*`, on `!llvm.ptr`).
-// It has no memrefs and no tensors.
+// A kernel module is a module of `func.func`s. Its dialects are func, scf, cf,
+// arith, math, vector (one-dimensional vectors), ub and the memory ops of llvm.
+// These are `llvm.load`, `llvm.getelementptr` and `llvm.intr.masked.*`, on
+// `!llvm.ptr`. It has no memrefs and no tensors.
 //
 //===----------------------------------------------------------------------===//
 

@@ -96,8 +96,8 @@ static std::string strangers(const File &file) {
   return "";
 }
 
-/// Cached code is executed: whoever can write it runs code as this user. Warns
-/// about a folder once per process.
+/// Cached code is executed, so anyone who can write it runs code as this user.
+/// Warns about a folder once per process.
 static bool isOwn(const File &file, llvm::StringRef folder) {
   std::string problem = strangers(file);
   static std::atomic<bool> isSaid = false;

@@ -95,9 +95,9 @@ bool Layout::read() {
   return true;
 }
 
-/// Cuts the first segment where the constants begin, none of which the loader
-/// needs. Their header replaces that of the notes, which nothing needs at run
-/// time.
+/// Cuts the first segment where the constants begin; the loader needs none of
+/// them. Their header replaces the header of the notes, which nothing needs at
+/// run time.
 void Layout::splitConstants() {
   Elf64_Phdr &first = pieces[0].header;
   auto notes = llvm::find_if(

@@ -1,8 +1,8 @@
 //===- EmitScan.cpp - recurrences over the rows that still run ------------===//
 //
 // The outermost loop over a length numbers its rows by rank: the examples by
-// decreasing length, so that those with a step t come first. A nested loop
-// keeps its rows and skips those that have ended.
+// decreasing length, so that the ones with a step t come first. A nested loop
+// keeps its rows and skips the ended ones.
 //
 //===----------------------------------------------------------------------===//
 

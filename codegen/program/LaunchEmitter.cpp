@@ -492,7 +492,7 @@ void LaunchEmitter::copyAll(KernelBuilder &kernel, const Place &to,
               targets.base(target), sources.base(source), count);
 }
 
-/// target[.., at, ..] := source, where `at` stands at `axis`.
+/// target[.., at, ..] := source, with `at` as the index of `axis`.
 void LaunchEmitter::copyRow(KernelBuilder &kernel, const Place &place,
                             const Storage &target, int64_t axis, Value at,
                             const Storage &source) {

@@ -107,7 +107,7 @@ protected:
   /// One equation, or several sums in one loop.
   void emitCompute(llvm::ArrayRef<attn::ComputeOp> ops, attn::Units units);
   void emitAllRows(llvm::ArrayRef<attn::ComputeOp> ops, llvm::StringRef name);
-  /// The members of a kernel, one after the other for each example.
+  /// The members of a kernel in order, for each example.
   void emitRows(attn::KernelOp kernel);
   void emitConcat(attn::ConcatOp op);
   void emitAppend(attn::AppendOp op);

@@ -40,7 +40,7 @@ struct StripGroup {
   llvm::SmallVector<mlir::Attribute> outer; // the extents outside of the rows
   mlir::Attribute rows;
   std::vector<StripMember> members;
-  /// Arrays of which only strips exist, and their workspace.
+  /// Arrays that exist only as strips, and their workspace.
   struct Strip {
     mlir::Value array;
     unsigned room;

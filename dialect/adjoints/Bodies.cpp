@@ -46,8 +46,8 @@ Value BodyAdjoint::resolve(Value value) const {
   return value;
 }
 
-/// The ops that must be cloned for `value`, in order; those that `known` maps
-/// are left out.
+/// The ops that must be cloned for `value`, in order, without the ones that
+/// `known` maps.
 SmallVector<Operation *> BodyAdjoint::sliceOf(Value value,
                                               const IRMapping *known) {
   llvm::SetVector<Operation *> slice;

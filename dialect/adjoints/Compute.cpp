@@ -167,7 +167,7 @@ void ComputeAdjoint::requireBounds(OpBuilder &body, ValueRange at,
     condition.require(compare(body, loc, arith::CmpIPredicate::sge, at[i],
                               indexConstant(body, loc, op.getLower()[i])));
   // The bound of a nested index exists only where its parent's index does, and
-  // a parent stands before its children.
+  // a parent comes before its children.
   for (unsigned i : solution.checkUpper) {
     std::optional<unsigned> parent = lengths.parentIndex(extents, i);
     if (parent)

@@ -13,8 +13,8 @@ std::string nameOf(mlir::Value array);
 /// `prefix` before the array's name; empty when it has none.
 std::string labelFor(llvm::StringRef prefix, mlir::Value array);
 
-/// A unique name for each axis of an array: that of its equation's index, or a
-/// generated one.
+/// A unique name for each axis of an array: the name of its equation's index,
+/// or a generated one.
 llvm::SmallVector<mlir::Attribute> axisNames(mlir::Value array);
 
 } // namespace fovea::attn

@@ -1,7 +1,8 @@
 //===- Reducers.cpp - what a reducer adds to an adjoint -------------------===//
 //
-// From the adjoint of a reduction's result to that of one element's value. The
-// description of attn.compute has the rules for ties and empty ranges.
+// Derives the adjoint of one element's value from the adjoint of a reduction's
+// result. The description of attn.compute has the rules for ties and empty
+// ranges.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,9 +14,9 @@ using namespace mlir;
 using namespace fovea::attn;
 
 /// A compute over the first `numKept` indices of the op that reduces over the
-/// others, or, with `again`, over all reduction indices once more. `condition`
-/// and `body` are given the indices of the op (kept ones, then reduced ones)
-/// and, with `again`, the op's parallel indices with the second set.
+/// others; with `again`, over all reduction indices once more. `condition` and
+/// `body` get the indices of the op: kept ones, then reduced ones. With
+/// `again`, they also get the op's parallel indices with the second set.
 Value ReducerAdjoint::helper(Reducer reducer, unsigned numKept,
                              Type elementType, bool again, Fill condition,
                              Fill body) {

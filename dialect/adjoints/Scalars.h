@@ -43,8 +43,8 @@ public:
   /// Returns whether re-evaluating a scalar needs a read or an integer
   /// division: it must then stay under the conditions that guard the body.
   bool isFragile(mlir::Value value);
-  /// The adjoint of the read, from that of the body's value. Fails with an
-  /// error at a scalar without a derivative.
+  /// The adjoint of the read, from the adjoint of the body's value. Fails with
+  /// an error at a scalar without a derivative.
   mlir::FailureOr<mlir::Value> build(mlir::OpBuilder &builder,
                                      mlir::IRMapping &values, mlir::Value seed);
 

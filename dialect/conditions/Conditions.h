@@ -23,8 +23,8 @@ mlir::Value inlineRegion(mlir::OpBuilder &builder, mlir::Region &region,
 bool readsArrays(mlir::Region &region);
 
 /// Detaches the condition of `op`, so that a new one can be built at the end of
-/// its block, which is created if there was none. Returns the old condition, or
-/// null.
+/// its block. Creates the block if there was none. Returns the old condition,
+/// or null.
 mlir::Value openCondition(ComputeOp op);
 
 /// A conjunction whose later parts are evaluated only where the earlier ones

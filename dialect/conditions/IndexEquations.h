@@ -1,10 +1,10 @@
 //===- IndexEquations.h - solves the positions of a read ------------------===//
 //
 // A read A[e(I)] visits place p of A for the indices I with e(I) = p. Solves
-// these equations for as many indices as possible, by elimination: 2*i + j = p
-// is i = (p - j) / 2 if there is no remainder, and for an array of n places (i
-// - j) mod n = p is i = (p + j) mod n. Unsolved equations remain as conditions.
-// Independent of derivatives.
+// these equations for as many indices as possible, by elimination. 2*i + j = p
+// gives i = (p - j) / 2 if there is no remainder. For an array of n places, (i
+// - j) mod n = p gives i = (p + j) mod n. Unsolved equations remain as
+// conditions. Independent of derivatives.
 //
 //===----------------------------------------------------------------------===//
 

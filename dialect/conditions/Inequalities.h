@@ -1,10 +1,9 @@
 //===- Inequalities.h - what follows from inequalities --------------------===//
 //
-// Facts about whole numbers: sums of variables that are at least 0, and
-// choices of which one alternative holds (a branch, a minimum, `a != b`).
-// MLIR's Presburger library decides the consequences, alternative by
-// alternative. The front end proves reads with it, and scheduling computes
-// their distances.
+// Facts about whole numbers: sums of variables that are at least 0, and choices
+// where one alternative holds (a branch, a minimum, `a != b`). MLIR's
+// Presburger library decides the consequences, alternative by alternative. The
+// front end proves reads with it, and scheduling computes their distances.
 //
 //===----------------------------------------------------------------------===//
 

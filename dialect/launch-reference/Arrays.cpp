@@ -32,7 +32,7 @@ SmallVector<ScanOp> launch::loopsAround(Operation *op) {
 }
 
 bool launch::isOfEach(Operation *op) {
-  // An `attn.yield` stands for its loop.
+  // An `attn.yield` represents its loop.
   if (isa<attn::YieldOp>(op))
     op = op->getParentOp();
   auto kind = op->getAttrOfType<StringAttr>("attn.batch");

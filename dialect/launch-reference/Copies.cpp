@@ -32,7 +32,7 @@ Status Executor::copy(const Site &to, const Site &from, int64_t toFirst,
   return Status::success();
 }
 
-/// to[.., at, ..] := from, where `at` stands at `axis`.
+/// to[.., at, ..] := from, with `at` as the index of `axis`.
 Status Executor::copyRow(const Site &to, int64_t axis, int64_t at,
                          const Site &from) {
   int64_t outer = 1, inner = 1;

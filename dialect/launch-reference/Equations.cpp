@@ -275,7 +275,7 @@ Status Executor::equation(RunOp run, ComputeOp op) {
       all.resize(1);
     return evaluate(op, all, /*isChosen=*/nullptr);
   }
-  // Rows of all examples, one after the other.
+  // Rows of all examples, in sequence.
   int64_t left = number(run.getCount());
   for (size_t example : all) {
     std::vector<int64_t> shape = shapeOf(op.getResult(), example);
@@ -315,8 +315,8 @@ Status Executor::excludesRow(ComputeOp op, size_t example, bool &result) {
   return status;
 }
 
-/// The number that stands for where the rows of a factor lie; those that a
-/// condition excludes lie nowhere.
+/// The number that represents the places of a factor's rows; the rows that a
+/// condition excludes are nowhere.
 static double listedAs(const Site &site) {
   if (!site.problem.empty())
     return -1;
@@ -329,7 +329,7 @@ double Executor::listOf(ComputeOp op, size_t example) {
   return left ? listedAs(siteOf(left.getArray(), example)) : linkedTerms;
 }
 
-/// The list of a product, or of a scatter, says what is so now.
+/// The list of a product, or of a scatter, describes the current rows.
 Status Executor::checkList(ComputeOp op, size_t example, double wanted) {
   Site site = siteIn(memoryIn(op, attn::listName), example, {1});
   double value = 0;

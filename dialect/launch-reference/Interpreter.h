@@ -6,13 +6,13 @@
 // differs is where elements come from: the memories that the runs name.
 //
 // * Undefined values propagate, and fail where an index, a condition or an
-//   output depends on them. Undefined is a memory after its allocation and at
-//   the start of its step, what a run writes before it has done so, a workspace
+//   output depends on them. Undefined are: a memory after its allocation and at
+//   the start of its step, a run's outputs before it writes them, a workspace
 //   at the start of each unit, and padding.
 // * Units, elements, and the runs of a turn are done in random order. A unit
 //   must not read what another unit of the run writes.
-// * Runs read and write only the memories that they name, inside their bounds,
-//   in their live range, and write what they give once and as a whole.
+// * Runs read and write only the memories that they name, inside their bounds
+//   and in their live range. They write their results once and as a whole.
 //
 // Every violation is a Status with the run and its equation.
 //

@@ -27,7 +27,7 @@ Status Executor::kernel(RunOp run, KernelOp op) {
   llvm_unreachable("every schedule is executed");
 }
 
-/// Arrays of which only a part exists, for one unit: undefined.
+/// Arrays that exist only in part, for one unit: undefined.
 Status Executor::enterWorkspace(KernelOp op, size_t example) {
   workspace.clear();
   for (ComputeOp member : op.getMembers()) {

@@ -51,7 +51,8 @@ struct MemoryState {
   }
 };
 
-/// Where an array lies: elements of a memory from `base` on, or of a workspace.
+/// The location of an array: elements of a memory from `base` on, or of a
+/// workspace.
 struct Site {
   Cells *cells = nullptr;
   MemoryState *memory = nullptr; // null: a workspace

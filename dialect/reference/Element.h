@@ -77,9 +77,9 @@ private:
   double value = 0;
 };
 
-/// The terms combined by a reducer that is no normaliser of rows,
-/// as it is stored. `places` are the row-major numbers of the terms. With
-/// `rounding` each step of it is off.
+/// The terms combined by a reducer other than a normaliser of rows, as it is
+/// stored. `places` are the row-major numbers of the terms. With `rounding`,
+/// each step of it is rounded.
 double reduce(attn::Reducer reducer, bool whole, llvm::ArrayRef<Slot> terms,
               llvm::ArrayRef<int64_t> places, Rounding *rounding = nullptr);
 

@@ -33,8 +33,8 @@ struct Inputs {
   const Arrays *parameters = nullptr;
   /// By name; also `seed.nll` and `seed.penalty` of a gradient (scalars).
   Arrays data;
-  /// By name. A missing free length is taken from the data that has it as an
-  /// axis; a nested length must be present.
+  /// By name. A missing free length comes from the data with that axis; a
+  /// nested length must be present.
   std::map<std::string, Length> lengths;
   /// Without a seed dropout is the identity, and samples use a default
   /// seed.
@@ -68,10 +68,10 @@ struct EvaluateOptions {
 Status evaluate(mlir::Operation *container, const Inputs &inputs,
                 Arrays &outputs, const EvaluateOptions &options = {});
 
-/// Evaluates a program past attn-batch for the examples of a batch: the sums
-/// over them are those that compiled code computes. The first function gives
-/// the outputs of each example; the second adds them up over the examples,
-/// where a batch does not have them once.
+/// Evaluates a program past attn-batch for the examples of a batch, with the
+/// sums over them that compiled code computes. The first function gives the
+/// outputs of each example; the second adds them up over the examples, where a
+/// batch does not have them once.
 Status evaluateEach(mlir::Operation *program, llvm::ArrayRef<Inputs> inputs,
                     std::vector<Arrays> &outputs);
 Status evaluateTogether(mlir::Operation *program, llvm::ArrayRef<Inputs> inputs,

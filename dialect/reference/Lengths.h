@@ -20,7 +20,7 @@ public:
   int find(llvm::StringRef name) const;
   bool isNested(int id) const { return entries[id].value.nested; }
   llvm::StringRef nameOf(int id) const { return entries[id].name; }
-  /// The length, or size, for each index of which a nested length has a value.
+  /// The length, or size, for each index that has a nested length.
   llvm::StringRef parentOf(int id) const { return entries[id].parent; }
   bool isOpen(int id) const { return entries[id].open; }
 

@@ -14,8 +14,8 @@ using llvm::ArrayRef;
 
 static constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// Takes one term after the other into the partial result of its lane, which
-/// begins with `start`, then joins number i with i + 8, i + 4, i + 2 and i + 1.
+/// Adds the terms in order to the partial result of their lane, which begins
+/// with `start`. Then joins number i with i + 8, i + 4, i + 2 and i + 1.
 static float combine(Order order, ArrayRef<Term> terms, float start,
                      llvm::function_ref<float(float, const Term &)> take,
                      llvm::function_ref<float(float, float)> join) {

@@ -82,7 +82,7 @@ static bool isUndefined(const Instruction &now,
     return !decides(now.a) && !decides(now.b) &&
            (undefined[now.a] || undefined[now.b]);
   }
-  // What rounds a factor stands at its read.
+  // The rounding of a factor is at its read.
   unsigned count = isa<attn::ReadOp>(now.op) ? 1 : now.op->getNumOperands();
   const unsigned fields[] = {now.a, now.b, now.c};
   return llvm::any_of(ArrayRef(fields).take_front(count),

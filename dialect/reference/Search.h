@@ -5,11 +5,12 @@
 // choice; the search picks a value and continues.
 //
 // The beam: at each choice the best `beam - finished` continuations of the live
-// hypotheses are kept, ranked by their log p (or by the mark "score"); ties go
+// hypotheses are kept, ranked by their log p (or by the mark "score"). Ties go
 // to the lower parent, then to the lower symbol. A hypothesis is finished when
-// it chose the value that ends it, which counts in its log p and its length, or
-// when the mark "stop" holds. Finished hypotheses are ranked by their log p
-// after length normalisation; those that were cut at `longest` come after them.
+// it chose the value that ends it, or when the mark "stop" holds. That value
+// counts in its log p and its length. Finished hypotheses are ranked by their
+// log p after length normalisation. Hypotheses that were cut at `longest` come
+// after them.
 //
 //===----------------------------------------------------------------------===//
 

@@ -142,7 +142,7 @@ static DenseSet<Operation *> neededBy(ArrayRef<attn::ChoiceOp> choices) {
   return needed;
 }
 
-/// Moves plans after those that they need; otherwise their order stays.
+/// Moves plans behind the plans that they need; otherwise their order stays.
 void SystemRunner::orderPlans() {
   std::vector<Plan> rest = std::move(plans);
   plans.clear();

@@ -37,9 +37,9 @@ struct GivenData {
 /// `src=a.tsv:1,tgt=a.tsv:2`.
 std::vector<GivenData> splitData(const std::vector<std::string> &texts);
 
-/// The same for a command. If it names a spec by its weights and has no
-/// `--data`, standard input provides the required data, in columns if there are
-/// several, in the order of the spec.
+/// The same for a command. A command may name its spec by weights and have no
+/// `--data`. Then standard input provides the required data, in columns if
+/// there are several, in the order of the spec.
 std::vector<GivenData> givenData(const Arguments &arguments, const Model &model,
                                  const std::vector<runtime::DataSpec> &needed);
 

@@ -17,8 +17,8 @@ namespace fovea::cli {
 /// Returns whether a name has the extension of a picture, a sound or an array.
 bool isDataFile(llvm::StringRef name);
 
-/// Returns the data files of a folder, by name; a file stands for itself. Other
-/// files are an error, except hidden ones.
+/// Returns the data files of a folder, by name; for a file, the file itself.
+/// Other files are an error, except hidden ones.
 runtime::Status listFiles(const std::string &path,
                           std::vector<std::string> &files);
 

@@ -23,7 +23,7 @@ RowKind fovea::cli::rowKindOf(StringRef name) {
   return name.ends_with(".csv") ? RowKind::Table : RowKind::Text;
 }
 
-/// A value that is no list, or nothing.
+/// A value that is not a list, or nothing.
 static std::optional<std::string> scalar(const llvm::json::Value &value) {
   if (auto text = value.getAsString())
     return text->str();

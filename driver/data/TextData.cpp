@@ -217,7 +217,7 @@ bool TextLines::explain(StringRef place, const std::string &text, Code code) {
   }
   if (part)
     session.diagnostics().addPart(std::move(part), numBefore);
-  // What a row has is no part of the file as it stands.
+  // The values of a row are not part of the file's own text.
   StringRef at = source.kind == RowKind::Text ? place : row;
   session.diagnostics().error(code, llvm::SMLoc::getFromPointer(at.data()),
                               text);

@@ -62,7 +62,8 @@ public:
   bool build(Session &session, const Model &model,
              const std::map<std::string, TextSource> &texts);
 
-  /// `--set NAME.vocab=N` for those that were loaded or built, or for all.
+  /// `--set NAME.vocab=N` for the vocabularies that were loaded or built, or
+  /// for all.
   std::vector<std::pair<std::string, std::string>>
   sizes(bool ofAll = false) const;
 
@@ -171,8 +172,9 @@ private:
   TextLines lines;
 };
 
-/// A generated array as a line of text, without the symbol that ends it;
-/// `lengths` are those of its example, `hasEnd` says whether one stands there.
+/// A generated array as a line of text, without the symbol that ends it.
+/// `lengths` are the lengths of its example; `hasEnd` tells whether the symbol
+/// is there.
 std::string textOf(const DataInfo &data, const reference::Array &array,
                    const runtime::Lengths &lengths, bool hasEnd,
                    const Vocabularies &vocabularies,

@@ -270,8 +270,8 @@ void WeightMap::assign(StringRef path, const ParameterInfo &parameter,
 // Terms
 //===----------------------------------------------------------------------===//
 
-/// A name, in which `*` stands for the text that the parameter's star matches,
-/// and `*+1` for the number after it.
+/// A name. In it, `*` is replaced by the text that the parameter's star
+/// matches, and `*+1` by the number after it.
 std::optional<std::string> WeightMap::withStars(StringRef pattern) {
   std::string name;
   size_t next = 0;

@@ -89,7 +89,7 @@ static std::string placeOf(int rank) {
   return fmt::format("rank {} on '{}'", rank, host);
 }
 
-/// Prints the output that the worker left when it ended by itself.
+/// Prints the output that the worker left when it ended on its own.
 static void sayHeldBack(int rank) {
   if (heldBack < 0)
     return;
@@ -171,7 +171,7 @@ static int waitForWorker(int rank) {
     action.sa_flags = SA_RESTART;
     sigaction(number, &action, nullptr);
   }
-  // An unread pipe is no reason to end.
+  // An unread pipe does not end the process.
   std::signal(SIGPIPE, SIG_IGN);
   // The worker's end interrupts a sleep.
   struct sigaction action = {};

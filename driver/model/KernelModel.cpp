@@ -133,7 +133,7 @@ void KernelModel::findTime(Row &row, bool isDouble) const {
       [](const auto &a, const auto &b) { return a.first < b.first; });
 }
 
-/// `grad.12.h.gemm` is the `h.gemm` of `grad`, and where it stands.
+/// `grad.12.h.gemm` is the `h.gemm` of `grad`, with its place.
 static std::string nameOf(const KernelNote &note) {
   auto [program, rest] = llvm::StringRef(note.symbol).split('.');
   auto [number, name] = rest.split('.');

@@ -23,11 +23,11 @@ public:
   /// Discards the times so far.
   void clear();
 
-  /// The equations by time, after `runs` runs of `seconds` each: where they
-  /// stand, milliseconds and share of a run, GFLOP/s, their share of what
-  /// `threads` threads could do at most, GB/s. Then `rest`, which is what
-  /// stands between kernels, and what is kept between forward and backward.
-  /// `addressOf` finds a kernel; null: it is not there.
+  /// The equations by time, after `runs` runs of `seconds` each: their place,
+  /// milliseconds and share of a run, GFLOP/s, their share of the most that
+  /// `threads` threads can do, GB/s. Then `rest`, the time between kernels, and
+  /// the memory kept between forward and backward. `addressOf` finds a kernel;
+  /// null: it is missing.
   void print(const std::vector<ProfiledProgram> &programs,
              llvm::function_ref<void *(const std::string &)> addressOf,
              int64_t runs, double seconds, int threads, bool isDouble,

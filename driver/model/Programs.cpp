@@ -105,7 +105,7 @@ std::optional<codegen::Code> Programs::load(const std::string &entry) {
 }
 
 void Programs::store(const std::string &entry, const codegen::Code &code) {
-  // Whoever is warned now is warned by the next start, too.
+  // A user who is warned now is warned by the next start, too.
   if (!cache || session.diagnostics().numWarnings() != 0 ||
       session.diagnostics().failed())
     return;

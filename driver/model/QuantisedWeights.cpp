@@ -10,8 +10,8 @@ using runtime::DType;
 using runtime::Status;
 using runtime::Tensor;
 
-/// Computes what `name` stands for, of this shape. `find` gives
-/// the values of a parameter, or null; `add` takes what is computed.
+/// Computes the array called `name`, of this shape. `find` gives the values of
+/// a parameter, or null; `add` takes the results.
 static Status addOne(
     const std::string &name, const std::vector<int64_t> &shape,
     llvm::function_ref<const std::vector<double> *(const std::string &)> find,

@@ -133,9 +133,9 @@ void dropSystem(Model &model, llvm::StringRef name);
 
 /// Returns whether a model from the front end has an objective.
 bool hasObjective(Model &model);
-/// Returns whether log p of an example is the sum over its observed choices: it
-/// is no bound, no mean over samples, and no sum over the values of a latent
-/// choice.
+/// Returns whether log p of an example is the sum over its observed choices. It
+/// must not be a bound, a mean over samples, or a sum over the values of a
+/// latent choice.
 bool addsUpChoices(Model &model);
 
 /// The names of the equations in a system of the front end.

@@ -158,8 +158,8 @@ bool Trainer::runGenerated(const std::vector<int64_t> &batch,
   return true;
 }
 
-/// One update from the micro-batches `begin` .. `end`-1, of which this process
-/// runs its share.
+/// One update from the micro-batches `begin` .. `end`-1. This process runs its
+/// share of them.
 bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
                      size_t begin, size_t end) {
   Trace::Span span(training.trace.get(), "update", position.update + 1);

@@ -228,7 +228,7 @@ void Analysis::add(SourceMgr::DiagKind kind, Code code, SMLoc loc,
   diagnostic.message = clean(text);
   diagnostic.range = range;
   if (file != mainFile) {
-    // It is said where this file uses the other.
+    // Reported where this file uses the other.
     diagnostic.range = useOf(file);
     diagnostic.message = llvm::sys::path::filename(paths[file]).str() + ":" +
                          std::to_string(range.start.line + 1) + ": " +
@@ -255,7 +255,7 @@ void Analysis::addFixes(Problem &problem, StringRef word, SMLoc loc,
                         const std::string &text) {
   const lsp::Diagnostic &diagnostic = problem.diagnostic;
   std::optional<StringRef> meant = suggestedBy(text);
-  // What is wrong is quoted, and stands here.
+  // The faulty text is quoted, and reported here.
   if (meant && !word.empty() &&
       StringRef(text).contains("'" + word.str() + "'")) {
     // `!x` becomes `not x`.
@@ -327,7 +327,7 @@ StringRef Analysis::stepOf(StringRef name) const {
   auto it = steps.find(name.str());
   if (it != steps.end())
     return it->second;
-  // The members of a family: the first stands for all.
+  // The first member of a family represents all.
   it = steps.lower_bound(name.str() + ".");
   return it != steps.end() && StringRef(it->first).starts_with(name.str() + ".")
              ? StringRef(it->second)

@@ -45,8 +45,8 @@ public:
   unsigned file() const { return mainFile; }
   /// Of any file of names().
   const Lines &linesOf(unsigned file) const { return allLines[file]; }
-  /// Where it lies; of the prelude a copy that was written for the editor,
-  /// empty when it could not be.
+  /// The path of its file. For the prelude, a copy that was written for the
+  /// editor; empty if that failed.
   std::string pathOf(unsigned file) const;
   bool reads(llvm::StringRef path) const;
 

@@ -27,7 +27,7 @@ static const Occurrence *nameAt(const Analysis &analysis,
   return name && analysis.lines().contains(name->text.begin()) ? name : nullptr;
 }
 
-/// The file that some text of names() lies in.
+/// The file that contains a text of names().
 static unsigned fileOf(const Analysis &analysis, StringRef text) {
   for (unsigned file = 0; file < analysis.names().files().size(); ++file)
     if (analysis.linesOf(file).contains(text.begin()))
@@ -104,7 +104,7 @@ fovea::editors::renamingAt(const Analysis &analysis,
     return refused("'" + text + "' belongs to the prelude");
   if (declaration.kind == Declaration::Model)
     return refused("the model has the name of its file");
-  // An equation for data, a `~`, is no declaration of it.
+  // An equation for data, a `~`, does not declare it.
   StringRef place = declaration.places.front();
   unsigned file = fileOf(analysis, place);
   return Renaming{analysis.pathOf(file),

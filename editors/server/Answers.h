@@ -23,8 +23,8 @@ std::vector<llvm::lsp::Location>
 referencesAt(const Analysis &analysis, const llvm::lsp::Position &position,
              bool withDeclaration);
 
-/// What the name at a place can be renamed to. `file` is that of its
-/// declaration. An error, in one sentence, where it cannot.
+/// The range that can be renamed at a place. `file` is the file of the
+/// declaration. An error, in one sentence, if it cannot.
 struct Renaming {
   std::string path;        // of the file that declares it
   size_t offset = 0;       // of the declaration in it
@@ -45,7 +45,8 @@ std::vector<llvm::lsp::DocumentSymbol> symbolsOf(const Analysis &analysis);
 std::vector<llvm::lsp::InlayHint> hintsOf(const Analysis &analysis,
                                           const llvm::lsp::Range &range);
 
-/// First and last lines of what can be folded; `kind` is that of the protocol.
+/// First and last lines of a range that can be folded; `kind` is a kind of the
+/// protocol.
 struct Folding {
   int first, last;
   llvm::StringRef kind;

@@ -1,7 +1,7 @@
 //===- Hover.cpp - what is shown of a name --------------------------------===//
 //
-// Its shape and kind, what the decoder does with it, and the equations that it
-// follows from, as they are written.
+// The shape and kind of a name, how the decoder treats it, and the equations
+// that define it, as written.
 //
 //===----------------------------------------------------------------------===//
 

@@ -38,7 +38,8 @@ private:
   bool fill();
   bool readLine(std::string &line);
   bool readBody(size_t length, std::string &body);
-  /// Whether LLVM's transport can take it; what is wrong is said.
+  /// Returns whether LLVM's transport can take it; otherwise reports the
+  /// mistake.
   bool isMessage(llvm::StringRef json);
 
   int file;

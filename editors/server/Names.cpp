@@ -1,7 +1,7 @@
 //===- Names.cpp - which name means which declaration ---------------------===//
 //
 // One walk over each file: its declarations, then the names in them. A name
-// that means nothing has no occurrence; the compiler says what is wrong.
+// without a meaning has no occurrence; the compiler reports the error.
 //
 //===----------------------------------------------------------------------===//
 

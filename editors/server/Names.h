@@ -38,8 +38,8 @@ struct Declaration {
   } kind;
   llvm::StringRef name;
   unsigned file;
-  /// What declares it, or the equation or reduction that an index stands in;
-  /// null of a model.
+  /// Its declaration, or the equation or reduction of an index; null for a
+  /// model.
   const ast::Statement *statement = nullptr;
   /// The def that it is local to; null: none.
   const ast::Statement *def = nullptr;
@@ -62,8 +62,8 @@ public:
     std::map<std::string, int> used;
   };
 
-  /// Resolves the names of `files`: the prelude first, and each after those
-  /// that it uses.
+  /// Resolves the names of `files`: the prelude first, and each file after the
+  /// files that it uses.
   explicit Names(std::vector<File> files);
 
   const std::vector<File> &files() const { return all; }
@@ -74,8 +74,8 @@ public:
   const Occurrence *at(const char *place) const;
   /// The declarations that can be named at a place of a file.
   std::vector<unsigned> visibleAt(unsigned file, const char *place) const;
-  /// Those that follow a dot: of an import, or of a module. Empty when
-  /// `declaration` is none.
+  /// The names after a dot: of an import, or of a module. Empty if
+  /// `declaration` is neither.
   std::vector<unsigned> membersOf(unsigned declaration) const;
 
 private:

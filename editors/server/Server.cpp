@@ -175,7 +175,7 @@ void Server::check(Document &document) {
   publish(document, document.analysis->problems());
 }
 
-/// Called when nothing waits to be read: whoever types is not held up.
+/// Called when no input is waiting, so that typing is never held up.
 void Server::checkWaiting() {
   for (auto &[path, document] : documents)
     check(document);
@@ -377,8 +377,8 @@ bool Server::run() {
   handler.method("textDocument/foldingRange", this, &Server::onFolding);
   handler.method("textDocument/inlayHint", this, &Server::onHints);
   handler.method("textDocument/codeAction", this, &Server::onActions);
-  // The end of the input without `exit` is an error of the transport: whoever
-  // has gone away needs no message.
+  // The end of the input without `exit` is an error of the transport: the
+  // client has gone away, and needs no message.
   if (llvm::Error error = transport.run(handler))
     llvm::consumeError(std::move(error));
   return isShutDown;

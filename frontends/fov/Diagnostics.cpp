@@ -312,9 +312,8 @@ static bool isShortFor(StringRef word, StringRef longer) {
   return word.empty();
 }
 
-/// Returns whether two words have the same digits: a different digit is no
-/// typo, `log2` is not
-/// `log`.
+/// Returns whether two words have the same digits: a different digit is not a
+/// typo, as in `log2` and `log`.
 static bool haveSameDigits(StringRef left, StringRef right) {
   auto digits = [](StringRef text) {
     std::string result;

@@ -70,8 +70,8 @@ public:
                std::vector<Note> notes = {});
 
   /// From now on, an error with the same message and names as an earlier one is
-  /// a note, and from the fourth place on it is dropped: most such errors have
-  /// one cause.
+  /// a note. From the fourth place on it is dropped: most such errors have one
+  /// cause.
   void joinRepeated() { joinsRepeated = true; }
 
   /// Errors at `loc` are actually in other text, such as the body of a called

@@ -1,8 +1,8 @@
 //===- Frontend.cpp - a .fov file to a module of the attn dialect ---------===//
 //
-// Reads the files, runs the front end once for training and once for decoding
-// (where `decode { set .. }` applies), and answers the command line's questions
-// about a model.
+// Reads the files and runs the front end twice: for training, and for decoding,
+// where `decode { set .. }` applies. Answers the command line's questions about
+// a model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -305,9 +305,9 @@ static void collectFacts(const Elaborated &model, Facts &facts) {
           {index.loc, index.name, index.extent->textWithValue(), index.origin});
 }
 
-/// Warns about unused parameters. Skips those that have no size without a use.
-/// `own` is a place in the spec itself: parameters of an included model may be
-/// unused because the spec replaced their equations.
+/// Warns about unused parameters. Skips parameters that have no size without a
+/// use. `own` is a place in the spec itself: parameters of an included model
+/// may be unused because the spec replaced their equations.
 static void dropUnused(Elaborated &model, llvm::SMLoc own, bool hasReplaced,
                        Diagnostics &diagnostics) {
   std::set<const Array *> read;

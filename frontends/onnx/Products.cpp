@@ -96,7 +96,7 @@ static bool isEquation(const std::string &equation, size_t arrow) {
   return true;
 }
 
-/// `ij,jk->ik`: a letter is an index; those that the output lacks are summed.
+/// `ij,jk->ik`: a letter is an index; letters that the output lacks are summed.
 static bool giveEinsum(Importer &importer, const Node &node) {
   std::string equation = node.text("equation", "");
   std::erase(equation, ' ');
@@ -114,7 +114,7 @@ static bool giveEinsum(Importer &importer, const Node &node) {
     return importer.refuse(node, "'" + equation +
                                      "' has another number of "
                                      "parts than there are inputs");
-  // An ellipsis stands for the axes without a letter, which get capital
+  // An ellipsis represents the axes without a letter, which get capital
   // letters.
   std::map<std::string, Size> sizes;
   std::vector<std::vector<std::string>> labels;

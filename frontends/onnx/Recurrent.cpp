@@ -1,9 +1,8 @@
 //===- Recurrent.cpp - RNN, GRU and LSTM ----------------------------------===//
 //
-// A direction is a recurrence of the language. The inputs' contribution to
-// all gates is one product before it, and the state is read at the
-// previous place, or, backward, at the next one. Weights keep the file's
-// stacking.
+// A direction is a recurrence of the language. The inputs' contribution to all
+// gates is one product before it. The state is read at the previous place, or,
+// backward, at the next one. Weights keep the file's stacking.
 //
 //===----------------------------------------------------------------------===//
 

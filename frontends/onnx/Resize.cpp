@@ -218,8 +218,8 @@ bool Resizing::giveNearest() {
 // Sums of neighbours
 //===----------------------------------------------------------------------===//
 
-/// Neighbours from left to right, the middle two of which are at
-/// `ratio` and 1 - `ratio` from the place; `ratio` is above 0.
+/// Neighbours from left to right. The middle two are at `ratio` and 1 - `ratio`
+/// from the place; `ratio` is above 0.
 std::vector<double> Resizing::weightsOf(double ratio, double scale) const {
   if (ways.mode == "nearest") {
     bool isRight = ratio == 1 || ways.round == "ceil" ||

@@ -1,9 +1,9 @@
 //===- Access.cpp - what an op reads, index by index ----------------------===//
 //
 // Classifies the index values of reads and collects the affine conditions of
-// computes. Makes no decisions: a value that is not an index of the op plus a
-// constant is `Computed`, and a condition that does not compare two indices of
-// the op is not a guard.
+// computes. Makes no decisions. A value that is not an index of the op plus a
+// constant is `Computed`. A condition that does not compare two indices of the
+// op is not a guard.
 //
 //===----------------------------------------------------------------------===//
 

@@ -56,7 +56,7 @@ public:
       : a(a), b(b), ofA(a.getNumIndices(), -1), ofB(b.getNumIndices(), -1) {}
 
   bool unify(Value inA, Value inB);
-  /// Nothing while an index stands for no other.
+  /// Nothing while no index replaces another.
   std::optional<IndexMap> places() const;
 
 private:

@@ -30,7 +30,7 @@ bool hasCostlyFunction(ComputeOp op);
 llvm::SmallVector<IndexMap> commonPlaces(ComputeOp a, ComputeOp b);
 
 /// Returns the ops in the body of `b` that compute the same as an op in the
-/// body of `a`, with that op, if index i of `b` is index places[i] of `a`.
+/// body of `a`, with that op. Index i of `b` is index places[i] of `a`.
 llvm::DenseMap<mlir::Operation *, mlir::Operation *>
 commonOps(ComputeOp a, ComputeOp b, llvm::ArrayRef<unsigned> places);
 

@@ -32,8 +32,8 @@ ComputeOp reordered(mlir::OpBuilder &builder, ComputeOp op,
                     llvm::ArrayRef<unsigned> order);
 
 /// Turns the value of `read`, in the body of `op` and outside branches, into an
-/// equation over the indices of `op` that it depends on, in the order of
-/// `indices`.
+/// equation. Its indices are the indices of `op` that it depends on, in the
+/// order of `indices`.
 ComputeOp makeRows(mlir::OpBuilder &builder, ReadOp read, ComputeOp op,
                    llvm::ArrayRef<unsigned> indices);
 

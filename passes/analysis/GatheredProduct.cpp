@@ -161,7 +161,7 @@ std::optional<GatheredFactors> fovea::attn::gatheredFactors(ComputeOp op,
         match(op, reads[side], reads[1 - side]);
     if (!found)
       continue;
-    // If the other factor also stands at its own indices, it is not a
+    // If the other factor is also read at its own indices, it is not a
     // convolution.
     bool isPlain = isWhole(reads[side], op) && !op.hasCondition();
     if (isPlain &&

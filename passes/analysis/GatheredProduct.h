@@ -28,7 +28,7 @@ struct GatheredFactors {
 };
 
 /// Returns the product in `op`, if it is large enough, whatever the order of
-/// its indices and axes. With `mayBeWhole`, also if the first factor stands at
+/// its indices and axes. With `mayBeWhole`, also if the first factor is read at
 /// its own indices and is multiplied with weights over one term.
 std::optional<GatheredFactors> gatheredFactors(ComputeOp op,
                                                bool mayBeWhole = false);

@@ -425,7 +425,7 @@ std::string schedule::indexName(Operation *op, unsigned index) {
   return "i";
 }
 
-/// `t-d-1`, or `..` where it is no such sum.
+/// `t-d-1`, or `..` for any other value.
 static std::string sumText(Operation *reader, Value index) {
   auto op = dyn_cast<ComputeOp>(reader);
   auto sum = op && index ? linearIndex(index, op) : std::nullopt;

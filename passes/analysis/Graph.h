@@ -15,7 +15,7 @@
 
 namespace fovea::attn::schedule {
 
-/// The possible distances between the reader's time and that of the read array.
+/// The possible distances between the reader's time and the read array's time.
 struct Distance {
   static constexpr int64_t infinity = int64_t(1) << 40;
   int64_t min = -infinity, max = infinity;
@@ -129,8 +129,8 @@ loopIndices(mlir::Operation *op);
 Distance distanceOf(const Access &access, unsigned time, unsigned axis);
 
 /// The largest value of index `a` minus index `b`, both counted from their
-/// ends, that the condition of `op` allows, or at a compute's read, or
-/// Distance::infinity.
+/// ends, that the condition of `op` allows; for a compute, also at a read.
+/// Distance::infinity if there is none.
 int64_t largestDifference(ComputeOp op, unsigned a, unsigned b);
 int64_t largestDifference(const Access &access, unsigned a, unsigned b);
 
@@ -151,8 +151,8 @@ std::optional<bool> valueOfCondition(mlir::Value condition, ComputeOp op);
 
 /// The name of an op's index: `t`.
 std::string indexName(mlir::Operation *op, unsigned index);
-/// Returns whether an index has a name from no spec: that of a value axis, d0,
-/// or one that a pass invented.
+/// Returns whether the name of an index is not from a spec: it belongs to a
+/// value axis, d0, or a pass invented it.
 bool isMadeUp(llvm::StringRef index);
 /// Whether an equation is one of the gradient.
 bool isOfGradient(llvm::StringRef name);

@@ -93,8 +93,8 @@ bool fovea::attn::isLikeMatrixProduct(ComputeOp op, const Examples &examples) {
   return isLarge(left & ~right) && isLarge(right & ~left) && isLarge(terms);
 }
 
-/// Returns whether a cumulative reduction extends that of the previous place by
-/// one element: a search carries it.
+/// Returns whether a cumulative reduction extends the reduction of the previous
+/// place by one element: a search carries it.
 static bool isRunning(ComputeOp op) {
   return llvm::any_of(guardsOf(op), [&](const Guard &guard) {
     return guard.lhs >= op.getNumParallel() &&

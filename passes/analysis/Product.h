@@ -21,9 +21,9 @@ ProductAttr productOf(ComputeOp op);
 /// Null: it is computed as it is written.
 void setProduct(ComputeOp op, ProductAttr product);
 
-/// Returns whether `op` is a sum of products of two reads, each of which
-/// depends on an index of the result that the other does not. Such an op may be
-/// marked as a matrix product later, and must not change until then.
+/// Returns whether `op` is a sum of products of two reads that each depend on
+/// an index of the result that the other lacks. Such an op may be marked as a
+/// matrix product later, and must not change until then.
 bool isMatrixProduct(ComputeOp op);
 
 /// A product of the rows of a whole batch. Packed arrays make the rows of all
@@ -35,7 +35,7 @@ bool isMatrixProduct(ComputeOp op);
 ///
 /// Convolutions with weights, and their adjoints, are products too: A is then
 /// gathered. Its rows (for `examples`, its columns) consist of runs of
-/// consecutive elements, each of which is anywhere, or 0.
+/// consecutive elements. Each run is anywhere, or 0.
 struct RowsProduct {
   ProductKind kind = ProductKind::weights;
   /// Rows, at any address, times weights.

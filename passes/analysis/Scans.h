@@ -11,7 +11,7 @@
 
 namespace fovea::attn {
 
-/// Whether a value stands in the body of `scan`.
+/// Returns whether a value is computed in the body of `scan`.
 bool isInside(mlir::Value value, ScanOp scan);
 
 /// The stacked array whose rows are `row`, if there is one.

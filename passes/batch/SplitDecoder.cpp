@@ -67,7 +67,7 @@ LogicalResult Splitter::refuse(Operation *op, const Twine &text) {
 }
 
 //===----------------------------------------------------------------------===//
-// What stands where
+// The places of values
 //===----------------------------------------------------------------------===//
 
 /// Finds the search, or the choices of a program without one.
@@ -142,7 +142,7 @@ LogicalResult Splitter::checkChoices() {
   return loops.empty() ? success() : checkLoops();
 }
 
-/// Returns whether a length is nested in that of the search.
+/// Returns whether a length is nested in the search's length.
 bool Splitter::isRowOfStep(Attribute extent) {
   StringAttr parent = Lengths(program).parentOf(extent);
   return parent && parent.getValue() == extentText(search.getExtentAttr());

@@ -23,7 +23,7 @@ void eachOperand(mlir::Operation *op,
 
 class Splitter {
 public:
-  /// `prefix` stands before the names of the programs that are made.
+  /// `prefix` precedes the names of the new programs.
   Splitter(ProgramOp program, std::string prefix)
       : program(program), builder(program), prefix(std::move(prefix)) {}
 

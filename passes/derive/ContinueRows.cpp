@@ -78,8 +78,8 @@ void RowMaker::refuse(Operation *op, const Twine &text) {
   isRefused = true;
 }
 
-/// The extents without that of `axis`; lengths that vary along it are those of
-/// the row.
+/// The extents without the extent of `axis`; lengths that vary along it are the
+/// row's.
 SmallVector<Attribute> RowMaker::extentsOfRow(ArrayRef<Attribute> extents,
                                               unsigned axis) {
   SmallVector<Attribute> result;
@@ -139,8 +139,8 @@ Value RowMaker::rowOf(Value array, unsigned axis) {
   return row;
 }
 
-/// Turns the copy of an equation into that of the row: its index number `index`
-/// is the number of the given rows.
+/// Turns the copy of an equation into the row's equation: its index number
+/// `index` is the number of the given rows.
 void RowMaker::makeRow(ComputeOp op, unsigned index) {
   checkSums(op, index, /*most=*/-1);
   SmallVector<ReadOp> reads;
@@ -236,8 +236,8 @@ void RowMaker::makeRead(ReadOp read, ComputeOp op, unsigned index) {
   read.erase();
 }
 
-/// Refuses a sum over rows other than the earlier ones, in an equation with
-/// index number `index` over them, of rows up to `most` after it.
+/// Refuses a sum over rows other than the earlier ones. Index number `index` of
+/// the equation counts the rows, and earlier means up to `most` after it.
 void RowMaker::checkSums(ComputeOp op, std::optional<unsigned> index,
                          int64_t most) {
   SmallVector<Guard> guards = guardsOf(op);

@@ -18,9 +18,9 @@ llvm::LogicalResult refuseLatents(SystemOp system);
 /// constant.
 mlir::Value scheduleOf(ChoiceOp choice, llvm::StringRef key);
 
-/// The state that estimators of `@training` pass between updates, by the name
-/// of the data that takes it, and of the output that adds to it: the remaining
-/// share.
+/// The state that estimators of `@training` pass between updates. Each state
+/// has the name of the data that takes it, the name of the output that adds to
+/// it, and the remaining share.
 std::map<std::string, double> statesOf(SystemOp training);
 
 /// `NAME ~ policy(..)` of train { }.

@@ -421,7 +421,7 @@ void Objective::addSurrogate(StringRef root, Value objective) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// A term other than log p cannot be added to that of a latent.
+/// A term other than log p cannot be added to the log p of a latent.
 static LogicalResult checkSummed(ChoiceOp choice) {
   auto over = choice->getAttrOfType<DictionaryAttr>(overName);
   DictionaryAttr treatment = choice.getTreatmentAttr();

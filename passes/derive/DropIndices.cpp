@@ -56,7 +56,7 @@ static bool isView(ArrayType type, const llvm::SmallBitVector &axes) {
 }
 
 /// The reads of `array`, the result of `op`, if all uses that `counts` are
-/// reads inside `axes`, or an output for which a view is equivalent.
+/// reads inside `axes`, or outputs that can be views.
 static std::optional<SmallVector<ReadOp>>
 readsOf(Value array, Operation *op, const llvm::SmallBitVector &axes,
         llvm::function_ref<bool(Operation *)> counts,
@@ -158,7 +158,7 @@ static ComputeOp dropIndices(ComputeOp op, const llvm::SmallBitVector &unused,
     for (Operation &inner : from.front())
       body.clone(inner, values);
   }
-  // Axes of the result: the parallel indices, then those that a softmax has.
+  // Axes of the result: the parallel indices, then the indices of a softmax.
   readWithout(reads, once.getResult(), unused);
   if (!op.getResult().use_empty()) {
     ArrayType type = op.getResult().getType();

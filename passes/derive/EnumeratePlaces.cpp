@@ -1,9 +1,9 @@
 //===- EnumeratePlaces.cpp - every value of a choice at each place --------===//
 //
-// Decides which arrays depend on a choice at their own place, and which on that
-// of the previous place, as in a hidden Markov model. Each gets a leading axis
-// for the values of either. A dependence on more than these two is an error:
-// there would be exponentially many sums.
+// Decides which arrays depend on a choice at their own place, and which on the
+// choice before it, as in a hidden Markov model. Each gets a leading axis for
+// the values of either. A dependence on more than these two is an error: there
+// would be exponentially many sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -97,7 +97,7 @@ LogicalResult Enumeration::followReads(Value array, ComputeOp op) {
   WalkResult walk = op->walk([&](ReadOp read) -> WalkResult {
     bool isChoice = array == choice.getResult();
     for (auto [number, one] : llvm::enumerate(read.getAlternatives()))
-      // The choice itself stands in for nothing.
+      // The choice itself needs no replacement.
       if (one == array &&
           (isChoice ? failed(rejectElsewhere(op))
                     : failed(followAt(indicesOf(read, number)))))

@@ -13,19 +13,19 @@
 namespace fovea::attn {
 
 /// On the latent choice, and on its start: the axis along which a place may
-/// read the one before; -1: each place is chosen by itself.
+/// read the one before; -1: all places are chosen independently.
 inline constexpr char chainName[] = "attn.chain";
 
 /// On the choice at the boundary of a chain: from what the first place reads.
 inline constexpr char startName[] = "attn.start";
 
 /// On a choice of data that depends on a latent one, and on the latent itself:
-/// for which values of it there are axes in front, at the same place and at the
-/// place before it, and which axes after these are those of the latent.
+/// the values of it that have axes in front, at the same place and at the place
+/// before it. Also, which axes after these belong to the latent.
 inline constexpr char overName[] = "attn.over";
 
-/// On an array that stands for the most probable values, at the places or at
-/// the places before them: of which latent.
+/// On an array of the most probable values, at the places or at the places
+/// before them: the latent.
 inline constexpr char bestName[] = "attn.best",
                       bestBeforeName[] = "attn.best_before";
 

@@ -69,7 +69,7 @@ static std::optional<SmallVector<unsigned>> indicesOf(ReadOp read,
 }
 
 /// The factor of a product that reads an array, if all others read none: they
-/// are numbers everywhere, as that of dropout is.
+/// are numbers everywhere, like dropout's.
 static ReadOp onlyFactorOf(ComputeOp op) {
   SmallVector<ReadOp> reads = factorsOf(op);
   unsigned numReads = 0;

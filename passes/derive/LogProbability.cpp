@@ -1,7 +1,7 @@
 //===- LogProbability.cpp - log p of choices, as equations ----------------===//
 //
 // One function per distribution. For softmax or sigmoid probabilities, computes
-// the log before the probabilities, some of which would be 0.
+// the log before the probabilities, because some of them would be 0.
 //
 //===----------------------------------------------------------------------===//
 

@@ -28,7 +28,7 @@ protected:
   /// The sum over the elements of the current choice; for a summed-out latent,
   /// one per place and value.
   Value overPlaces(const llvm::Twine &label, Body body);
-  /// log p of the current choice, given that of one element.
+  /// log p of the current choice, from log p of one element.
   Value sumOfLogps(Body one);
 
   double smooth;

@@ -33,8 +33,8 @@ static bool isExpansion(ComputeOp op) {
   return result;
 }
 
-/// Whether the condition of what `read`, of `op`, finds holds wherever that of
-/// `op` does.
+/// Returns whether the condition of `op` implies the condition of the equation
+/// that `read`, of `op`, finds.
 static bool isGuarded(ReadOp read, ComputeOp source, ComputeOp op) {
   if (!source.hasCondition())
     return true;
@@ -81,9 +81,10 @@ static void bringProduct(ComputeOp op) {
   read.erase();
 }
 
-/// Of a convolution, whose gathered factor depends on the example, the channels
-/// become the last index of the sum, where a matrix product adds them up
-/// (`attn-order-channels`): in a step, too, which has no such product.
+/// In a convolution whose gathered factor depends on the example, the channels
+/// become the last index of the sum. A matrix product adds them up there
+/// (`attn-order-channels`). The same holds in a step, which has no such
+/// product.
 static ComputeOp putChannelsLast(ComputeOp op, Examples &examples) {
   arith::MulFOp product = productIn(op);
   if (op.getReducer() != Reducer::sum || op.getNumReduction() < 2 || !product ||

@@ -1,10 +1,9 @@
 //===- OrderFactors.cpp - sums of several factors, pair by pair -----------===//
 //
-// Finds the cheapest order of pairwise sums for a sum of a product of
-// several factors, by dynamic programming over the sets of factors, and
-// writes each step as an equation. The sizes are the program's, so the order
-// is the same in every batch and on every machine. A later pass marks matrix
-// products.
+// Finds the cheapest order of pairwise sums for a sum of a product of several
+// factors, and writes each step as an equation. It uses dynamic programming
+// over the sets of factors. The sizes are the program's, so the order is the
+// same in every batch and on every machine. A later pass marks matrix products.
 //
 //===----------------------------------------------------------------------===//
 

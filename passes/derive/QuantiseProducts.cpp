@@ -158,7 +158,7 @@ bool Quantiser::dependsOnExample(Value scalar) const {
   return false;
 }
 
-/// A plain read of a parameter, along one axis of which the terms are.
+/// A plain read of a parameter; the terms run along one of its axes.
 bool Quantiser::findWeight(Quantised &found, unsigned side) const {
   arith::MulFOp product = productIn(found.op);
   auto read = product->getOperand(side).getDefiningOp<ReadOp>();

@@ -67,8 +67,8 @@ struct RemoveDropout : fovea::attn::impl::RemoveDropoutBase<RemoveDropout> {
     }
   }
 
-  /// Every word becomes that of an evaluation without a seed. A dropped array
-  /// then is its input.
+  /// Every word becomes the word of an evaluation without a seed. A dropped
+  /// array then is its input.
   void keepAll(ComputeOp equation) {
     equation.walk([&](RandomOp op) {
       if (!op.givesWord())

@@ -24,7 +24,7 @@ namespace {
 
 class Repeat : EquationBuilder {
 public:
-  /// `enumerated`: the array of which there are all values; null: draws.
+  /// `enumerated`: the array with all values; null: draws.
   Repeat(SystemOp system, Attribute extent, ComputeOp enumerated)
       : EquationBuilder(OpBuilder::atBlockEnd(&system.getBody().front())),
         system(system), extent(extent), enumerated(enumerated) {}

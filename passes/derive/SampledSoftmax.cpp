@@ -270,8 +270,9 @@ ComputeOp SampledSoftmax::copyAt(ComputeOp op, bool ofCandidates) {
   return copy;
 }
 
-/// `array` at the candidates, with an axis for them in the place of that of the
-/// symbols, or at the observed symbols, over the axes of the choice.
+/// `array` over the axes of the choice, at the candidates or at the observed
+/// symbols. At the candidates, an axis for them replaces the axis of the
+/// symbols.
 Value SampledSoftmax::at(Value array, bool ofCandidates) {
   if (Value value = known[ofCandidates].lookup(array))
     return value;

@@ -84,7 +84,7 @@ static StringAttr nameOf(Operation *op) {
 
 namespace {
 
-/// Shares the ops of one block, of which the first stays.
+/// Shares equal ops of one block; the first one stays.
 class BlockSharer {
 public:
   explicit BlockSharer(Block &block) : block(block) {}

@@ -1,11 +1,10 @@
 //===- SplitConcat.cpp - one sum per part of a concatenation --------------===//
 //
-// A sum over disjoint ranges is the sum of the sums, whatever the
-// body. In a range that begins at b the reduction index k becomes k +
-// b, and a concatenation is read in the one part that covers the
-// range. Nested concatenations may have any number of parts (`b = a
-// ++ a; c = b ++ b; ..`), so the number of sums per equation is
-// limited.
+// A sum over disjoint ranges is the sum of the sums, whatever the body. In a
+// range that begins at b the reduction index k becomes k + b. A concatenation
+// is read in the one part that covers the range. Nested concatenations may have
+// any number of parts (`b = a ++ a; c = b ++ b; ..`), so the number of sums per
+// equation is limited.
 //
 //===----------------------------------------------------------------------===//
 

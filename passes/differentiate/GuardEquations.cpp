@@ -1,12 +1,12 @@
 //===- GuardEquations.cpp - guards go with what they guard ----------------===//
 //
 // `if x != 0 then w / x else 0` is two equations, and the quotient is one of
-// its own: infinite where nobody looks, so that its adjoint there, 0, times its
-// derivative is no number. This pass finds where each equation that can be
-// infinite is looked at, by all that reads it and by all that reads that, and
-// makes it 0 elsewhere. What reads only finite numbers needs no guard. What is
-// asked for beside the objective has no gradient and keeps its values: it reads
-// equations of its own where the objective's have guards.
+// its own. It is infinite where its value is not used, so its adjoint there, 0,
+// times its derivative is NaN. This pass finds where the value of each equation
+// that can be infinite is used, directly or through its readers, and makes it 0
+// elsewhere. A reader of finite numbers alone needs no guard. Outputs beside
+// the objective have no gradient and keep their values: they read equations of
+// their own where the objective's have guards.
 //
 //===----------------------------------------------------------------------===//
 
@@ -180,7 +180,7 @@ Value Demands::of(ComputeOp op) {
   return bits && op.isNormaliser() ? rows(bits) : bits;
 }
 
-/// Rows of which some element is used.
+/// Rows with a used element.
 Value Demands::rows(Value bits) {
   SmallVector<Attribute> names = axisNames(bits);
   ArrayRef<Attribute> extents =

@@ -156,8 +156,8 @@ static bool pays(const Sum &sum, ArrayRef<Sum> sums) {
 // Carrying them
 //===----------------------------------------------------------------------===//
 
-/// An equation over `indices` of `sum`, of which the first `numParallel` are
-/// those of its result.
+/// An equation over `indices` of `sum`. The first `numParallel` are the indices
+/// of its result.
 static ComputeOp makeCompute(OpBuilder &builder, Sum sum,
                              ArrayRef<unsigned> indices, unsigned numParallel,
                              BatchKind kind) {

@@ -46,7 +46,7 @@ static bool findIndices(ReadOp read, ComputeOp op,
          isa<IntegerAttr>(op.getExtents()[indices.back()]);
 }
 
-/// Narrow rows are computed as fast as they are copied.
+/// Narrow rows are computed as fast as a copy.
 static constexpr int64_t leastColumns = 16, leastTerms = 8;
 
 /// The left side of a product with weights C[rows.., column] = sum[term](left *

@@ -7,8 +7,8 @@
 
 namespace fovea::attn {
 
-/// A factor of a sum of products that is not a plain read of rows, although an
-/// array over some of the op's indices would be one.
+/// A factor of a sum of products that is not a plain read of rows. An array
+/// over some of the op's indices could be one.
 struct HiddenRows {
   ReadOp read;
   llvm::SmallVector<unsigned> indices;

@@ -65,8 +65,8 @@ private:
   std::vector<ComputeOp> ops;
   /// Equations of the shared conditions, each over its indices.
   std::vector<ComputeOp> shared;
-  /// The guards outside of which an op is zero, or nobody looks at it. An op
-  /// that has none of its own gets them.
+  /// Outside these guards an op is zero, or its value is not used. An op
+  /// without guards of its own gets them.
   llvm::DenseMap<Operation *, RowGuards> guards;
   llvm::DenseMap<Operation *, size_t> numOwn;
 };
@@ -177,9 +177,9 @@ static std::optional<RowGuard> moved(const RowGuard &guard, ReadOp read,
   return result;
 }
 
-/// The guards outside of which a scalar in the body of `op` is zero, whatever
-/// `except` reads: what a product has with any factor, and a sum with all
-/// terms.
+/// Outside these guards a scalar in the body of `op` is zero, whatever `except`
+/// reads: a product has the guards of any factor, and a sum has the common
+/// guards of all terms.
 RowGuards BlockGuards::ofZeros(Value value, ComputeOp op, ReadOp except) {
   Operation *def = value.getDefiningOp();
   if (isa_and_nonnull<arith::DivFOp, arith::NegFOp>(def))
@@ -207,16 +207,15 @@ RowGuards BlockGuards::ofZeros(Value value, ComputeOp op, ReadOp except) {
   return result;
 }
 
-/// The guards outside of which the whole value of `op` is zero, whatever
-/// `except` reads.
+/// Outside these guards the whole value of `op` is zero, whatever `except`
+/// reads.
 RowGuards BlockGuards::ofFactors(ComputeOp op, ReadOp except) {
   if (op.getReducer() != Reducer::none && op.getReducer() != Reducer::sum)
     return {};
   return ofZeros(op.getYielded(), op, except);
 }
 
-/// The guards, at the indices of the array, outside of which `read` does not
-/// look at it.
+/// Outside these guards, at the indices of the array, `read` does not use it.
 RowGuards BlockGuards::ofUse(ReadOp read, ComputeOp reader) {
   RowGuards atReader, result;
   if (!read.getAlternatives().empty() || read.getOtherwise())

@@ -67,7 +67,7 @@ namespace {
 /// than the other.
 struct Match {
   ComputeOp split;
-  /// For each index of `split`, that of the other sum.
+  /// For each index of `split`, the matching index of the other sum.
   IndexMap places;
 };
 } // namespace

@@ -373,7 +373,7 @@ static ProductAttr examplesOf(ComputeOp op, ReadOp left, ReadOp right,
 }
 
 //===----------------------------------------------------------------------===//
-// Each example by itself
+// Each example alone
 //===----------------------------------------------------------------------===//
 
 /// The conjuncts of the condition of an op, if each of them compares two of its
@@ -505,8 +505,8 @@ static bool mayBeOfExamples(ComputeOp op) {
          });
 }
 
-/// Returns whether the order of `op` is that of a matrix product. A derivative
-/// gets its order later.
+/// Returns whether `op` has the order of a matrix product. A derivative gets
+/// its order later.
 static bool mayBeProduct(ComputeOp op) {
   OrderAttr order = op.getOrderAttr();
   if (!order)

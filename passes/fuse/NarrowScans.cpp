@@ -81,7 +81,7 @@ static Value sliceOf(ScanOp scan, Value row, unsigned axis, int64_t place) {
 }
 
 namespace {
-/// A row of which one place is kept.
+/// A row that keeps only one place.
 struct Slice {
   unsigned stacked;
   unsigned axis; // of the stacked array

@@ -47,8 +47,8 @@ static bool readsNeighbours(ReadOp read, unsigned index) {
   return true;
 }
 
-/// The axis of an array that a batch has once on which `read` stands at index
-/// `index`, if that is all that depends on it: the array may be turned.
+/// The axis that `read` indexes with index `index`, if nothing else depends on
+/// it and a batch has the array once: the array may be transposed.
 static std::optional<unsigned> axisToTurn(ReadOp read, unsigned index,
                                           ComputeOp op) {
   std::optional<unsigned> found;

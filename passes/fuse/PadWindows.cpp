@@ -160,7 +160,7 @@ static Attribute longer(Attribute extent, int64_t more, ProgramOp program) {
   return name;
 }
 
-/// The window that `read`, a factor of the terms of `op`, stands in.
+/// The window around `read`, a factor of the terms of `op`.
 static std::optional<Window> match(ComputeOp op, ReadOp read, ReadOp other) {
   if (!read || !other || !isTotal(other, op) ||
       read->getBlock() != &op.getBody().front())
@@ -295,7 +295,7 @@ static ComputeOp makePadded(ComputeOp op, Window &window) {
   return padded;
 }
 
-/// The sum over padded windows, whose last parallel index is that of their
+/// The sum over padded windows. Its last parallel index is the index of their
 /// places.
 static ComputeOp makeSum(ComputeOp op, Window &window, ComputeOp padded) {
   OpBuilder builder(op);

@@ -1,8 +1,8 @@
 //===- RecomputeRows.cpp - large rows are computed where they are read ----===//
 //
-// If a T x S x A row follows by little arithmetic from kept or small arrays,
-// recomputing it is cheaper than writing, keeping and reading it. Applies only
-// to rows that one later scan reads, step by step.
+// If little arithmetic computes a T x S x A row from kept or small arrays,
+// recomputing it is cheaper than memory traffic. Applies only to rows that one
+// later scan reads, step by step.
 //
 //===----------------------------------------------------------------------===//
 

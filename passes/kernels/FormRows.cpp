@@ -1,10 +1,9 @@
 //===- FormRows.cpp - equations of a step, example by example -------------===//
 //
-// In a loop, and in a program that runs again and again as a step of a search
-// does, consecutive equations of an example become one kernel: the row of an
-// example stays in the nearest cache from one to the next, and they need one
-// launch. A matrix product needs its complete input, so it separates two such
-// kernels.
+// Consecutive equations of an example become one kernel in a loop, and in a
+// program that runs repeatedly as a step of a search. The row of an example
+// stays in the nearest cache from one to the next, and they need one launch. A
+// matrix product needs its complete input, so it separates two such kernels.
 //
 //===----------------------------------------------------------------------===//
 

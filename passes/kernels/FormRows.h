@@ -7,12 +7,12 @@
 
 namespace fovea::attn {
 
-/// The bodies of a program's loops, and that of the program if it runs again
+/// The bodies of a program's loops, and the program's own body if it runs again
 /// and again.
 llvm::SmallVector<mlir::Block *> blocksOfRows(ProgramOp program);
 
-/// Returns the runs of equations, and of rows that are joined or appended,
-/// without a launch between them, with the views of their results, in order;
+/// Returns the runs of equations, and of joined or appended rows, that need no
+/// launch in between, with the views of their results. They are in order, and
 /// each run has several launches.
 using RunOfRows = llvm::SmallVector<mlir::Operation *>;
 llvm::SmallVector<RunOfRows> runsOfRows(mlir::Block &body);

@@ -9,8 +9,8 @@
 // The same holds after a product with weights, such as the output layer's: its
 // rows are those of a batch.
 //
-// The idea is that of FlashAttention (Dao et al., 2022, section 3.1) for any
-// score and any equations between the products: a strip has whole rows, so no
+// The idea comes from FlashAttention (Dao et al., 2022, section 3.1), for any
+// score and any equations between the products. A strip has whole rows, so no
 // softmax has to be combined.
 //
 //===----------------------------------------------------------------------===//

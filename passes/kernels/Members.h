@@ -11,8 +11,8 @@
 
 namespace fovea::attn {
 
-/// For a member of strips: which of its indices are those of its kernel. The
-/// last one is that of rows.
+/// For a member of strips: the indices that are its kernel's. The last one is
+/// the index of rows.
 constexpr llvm::StringLiteral sharedName = "attn.shared";
 llvm::ArrayRef<int64_t> sharedBy(ComputeOp member);
 

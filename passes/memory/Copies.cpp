@@ -21,7 +21,7 @@ bool fovea::attn::readsCopies(ComputeOp op) {
       !isa<ProgramOp>(op->getParentOp()))
     return false;
   std::optional<RowsProduct> product = rowsProductOf(op);
-  // Windows would be copied as often as they are read.
+  // Windows would be copied for every read.
   if (!product || product->gathered || product->columns() < leastRows)
     return false;
   ArrayType result = op.getResult().getType();
@@ -159,8 +159,8 @@ CopySize fovea::attn::sizeOfCopy(const CopiedSide &side, TargetAttr target) {
   constexpr int64_t half = 2;
   int64_t most = target.getCopyRows() * copyTilesAtOnce;
   int64_t ofRow = llvm::alignTo(side.columns, copyTerms) / half;
-  // Where rows are terms, a kernel that has two tiles beside each other, of
-  // `copy_rows` columns each, reads what follows those that are there.
+  // If rows are terms and a kernel has two tiles beside each other, of
+  // `copy_rows` columns each, it reads past the end of the rows.
   int64_t extra =
       (most / copyTerms - 1) * target.getCopyRows() * copyTerms / half;
   CopySize size;

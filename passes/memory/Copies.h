@@ -1,14 +1,13 @@
 //===- Copies.h - factors that are copied as bf16 ---------------*- C++ -*-===//
 //
-// If the target asks for it (`copy_rows`), both factors of a large product
-// whose factors are rounded are copied ahead of it: as bf16, in tiles of
-// `copy_rows` rows and 64 columns, each consecutive in memory and filled up
-// with zeros. A copy has the rows that the array has in memory, and a product
-// takes its rows or its columns as terms; so those that read an array in either
-// direction share it. An equation that gives a factor, row by row, stores the
-// copy, too; others are made by a launch of their own. Here is of which
-// products, who stores them, and how large they are; what a tile looks like is
-// the back end's.
+// If the target asks for it (`copy_rows`), both factors of a large product with
+// rounded factors are copied ahead of it. A copy is bf16, in tiles of
+// `copy_rows` rows and 64 columns, each consecutive in memory and padded with
+// zeros. It has the rows that the array has in memory. A product takes its rows
+// or its columns as terms, so readers in either direction share it. An equation
+// that computes a factor row by row stores the copy, too; other copies have a
+// launch of their own. This file decides which products use copies, which op
+// writes them, and their size. The layout of a tile belongs to the back end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,9 +53,9 @@ bool readsCopies(ComputeOp op);
 CopiedSide copiedLeft(ComputeOp op, RowsProduct product);
 CopiedSide copiedRight(RowsProduct product);
 
-/// Returns whether an equation can store a copy of its result: it is outside
-/// loops, computes each element independently, and has a row of whole tiles per
-/// place of a length, so that no columns need padding.
+/// Returns whether an equation can store a copy of its result. It must be
+/// outside loops and compute each element independently. It must also have a
+/// row of whole tiles per place of a length, so that no columns need padding.
 bool canStoreCopy(ComputeOp op);
 /// The rows that it stores.
 CopiedSide storedRows(ComputeOp op);

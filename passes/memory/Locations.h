@@ -42,8 +42,8 @@ KernelOp kernelAround(mlir::Operation *op);
 /// it.
 int64_t partsOf(ComputeOp product, KernelOp kernel);
 
-/// The array of which an op's result is a view, or an extension by a row; null
-/// for a new array. Nothing reads the old array after a row is appended.
+/// The array that an op's result views, or extends by a row; null for a new
+/// array. Nothing reads the old array after a row is appended.
 mlir::Value viewedBy(mlir::Operation *op);
 
 /// The op that computes an array, through views and kernels; null for a loop
@@ -59,8 +59,8 @@ ArrayLocationAttr sameAs(ArrayLocationAttr location);
 /// The loops around `op`, outermost first.
 llvm::SmallVector<mlir::Operation *> loopsAround(mlir::Operation *op);
 
-/// Returns whether a loop's rows are ranks: the examples by decreasing length,
-/// of which the running ones are the first.
+/// Returns whether a loop's rows are ranks: examples by decreasing length, with
+/// the running ones first.
 bool runsByRank(mlir::Operation *loop);
 
 } // namespace fovea::attn

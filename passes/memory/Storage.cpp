@@ -242,7 +242,7 @@ Storage StorageMap::rowAt(ArrayType type, bool perExample, Operation *where,
   return row;
 }
 
-/// For an array of which some rows exist at a time.
+/// For an array that keeps some rows at a time.
 Storage StorageMap::inRoom(ComputeOp op, KernelOp kernel) {
   Storage own;
   if (kernel.getSchedule() == Schedule::columns) {

@@ -28,7 +28,7 @@ struct Loop {
   int order = -1;
 };
 
-/// Where an array lies.
+/// The location of an array.
 struct Storage {
   int slot = 0;
   ArrayType type;
@@ -38,8 +38,8 @@ struct Storage {
   int layout = -1;
   /// The loop whose ranks number the rows; null: examples do.
   const Loop *ranks = nullptr;
-  /// The stacked array of which this is the row at the current step of `along`,
-  /// written in place. Null: a separate array.
+  /// The stacked array that has this one as its row at the current step of
+  /// `along`, written in place. Null: a separate array.
   mlir::Value rowOf;
   const Loop *along = nullptr;
   /// Not null: the row at the previous step, and before the first step this

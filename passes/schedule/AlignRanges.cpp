@@ -1,10 +1,10 @@
 //===- AlignRanges.cpp - recurrences over n and n + 1 places --------------===//
 //
 // `x[0] = a; x[k+1] = f(x[k])` has an x over n + 1 places and an f(x) over n:
-// no loop has both ranges. What the cycle needs of x is n places of it, the
-// first ones when it reads the past, the last ones when it reads the future. A
-// copy of x over those joins the cycle; x itself is then computed after the
-// loop, over all its places at once.
+// no loop has both ranges. The cycle needs n places of x: the first ones if it
+// reads the past, the last ones if it reads the future. A copy of x over those
+// joins the cycle. Then x itself is computed after the loop, over all its
+// places at once.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- Cycles.cpp - why no loop computes a cycle --------------------------===//
 //
-// Diagnoses recurrences without an order: a past and a future, an equation that
-// needs itself at the same place, a read of the whole, and one whose gradient
-// alone has no order.
+// Diagnoses recurrences without an order: both a past and a future, an equation
+// that needs itself at the same place, or a read of the whole. Also diagnoses
+// an equation whose gradient alone has no order.
 //
 //===----------------------------------------------------------------------===//
 

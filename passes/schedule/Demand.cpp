@@ -1,11 +1,11 @@
 //===- Demand.cpp - up to which place an equation is read -----------------===//
 //
-// A step of a search computes what is generated so far. `s[t,u] = q[t] * k[u]`
-// looks at every k, but if only `s[t,u]` with `u <= t` is read, no later one is
-// needed. Here the largest distance between two places of an element is found
-// over all of its reads, from the results back to the inputs, and the equation
-// gets it as a condition. What a recurrence reads of itself counts under what
-// is read of it.
+// A step of a search computes what has been generated so far. `s[t,u] = q[t] *
+// k[u]` needs every k, but if only `s[t,u]` with `u <= t` is read, no later one
+// is needed. This pass finds the largest distance between two places of an
+// element over all of its reads, from the results back to the inputs. The
+// equation gets it as a condition. The reads of a recurrence from itself count
+// under the reads of its other users.
 //
 //===----------------------------------------------------------------------===//
 

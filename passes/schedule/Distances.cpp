@@ -19,8 +19,8 @@ using namespace fovea::attn::schedule;
 
 namespace {
 
-/// The limits: alternatives of a condition, beyond which it is ignored,
-/// examined values, of which shared ones count once, and reads of names.
+/// The limits: alternatives of a condition (with more, it is ignored), examined
+/// values (shared ones count once), and reads of names.
 constexpr size_t maxAlternatives = 16, maxValues = 256, maxNames = 32;
 
 /// The facts inside of one compute.

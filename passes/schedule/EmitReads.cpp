@@ -1,9 +1,9 @@
 //===- EmitReads.cpp - where an element stands inside the loops -----------===//
 //
-// A read of an op that shares loops with its reader becomes a read of this
-// step's row, of a carried row, or of a growing array. Boundaries of a loop's
-// axis become initial values of its carries. If that is impossible (a corner of
-// two axes), the read branches on its indices.
+// A read of an op that shares loops with its reader becomes a read of a row or
+// of a growing array. The row is this step's, or a carried one. Boundaries of a
+// loop's axis become initial values of its carries. If that is impossible (a
+// corner of two axes), the read branches on its indices.
 //
 //===----------------------------------------------------------------------===//
 

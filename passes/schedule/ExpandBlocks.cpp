@@ -114,8 +114,8 @@ SmallVector<Blocks::BlockRead> Blocks::readsOf(ComputeOp op) const {
   return blocks;
 }
 
-/// Reads the last place of a block; if it is the reader's own or stands at a
-/// distance from it, without a division.
+/// Reads the last place of a block. Needs no division if that is the reader's
+/// own place, or at a fixed distance from it.
 void Blocks::redirect(const BlockRead &block) {
   ReadOp read = block.read;
   auto op = read->getParentOfType<ComputeOp>();

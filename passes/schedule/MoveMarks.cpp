@@ -1,10 +1,11 @@
 //===- MoveMarks.cpp - what is valid at each place of a step --------------===//
 //
-// A mark `valid` that has all indices of a choice, as `valid[m,j]` of
-// `tag[m,j]`, judges each value when it is chosen, so that another one can be
-// chosen in its place. Here such a mark goes into the loop of the choice inside
-// the step, with what it needs; where there is none, it gets one. A mark that
-// needs later places stays after the loop and judges all of it.
+// A mark `valid` may have all indices of a choice, as `valid[m,j]` of
+// `tag[m,j]`. It judges each value when it is chosen, so that another one can
+// replace it. This pass moves such a mark into the loop of the choice inside
+// the step, with the equations that it needs. Without such a loop, it makes
+// one. A mark that needs later places stays after the loop and judges all of
+// it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- NarrowStates.cpp - what a search need not keep ---------------------===//
 //
-// An array of which a step reads every place so far must be kept as a whole.
+// If a step reads every place so far of an array, the whole array must be kept.
 // Two kinds of readers need less, and are rewritten as recurrences, for which
 // the scheduler carries one row:
 //

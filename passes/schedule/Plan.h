@@ -55,8 +55,8 @@ llvm::SmallVector<ChoiceOp> generatedNames(SystemOp system);
 /// loop over n steps computes them. Runs before the graph is built.
 void alignRanges(SystemOp system);
 
-/// Makes axes over the blocks of a generated length, T//B, axes over that
-/// length, of which the last place of each block counts.
+/// Replaces axes over the blocks of a generated length, T//B, by axes over that
+/// length. Only the last place of each block counts.
 void expandBlocks(SystemOp system);
 
 /// A length that a search reaches from another place than 0: M+T, or T+4.

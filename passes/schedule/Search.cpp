@@ -63,8 +63,8 @@ private:
 //===----------------------------------------------------------------------===//
 
 void DecoderPlanner::findGroups(ArrayRef<ChoiceOp> choices) {
-  // A name that is read back needs the search, and so does one that a mark
-  // judges step by step, or whose length the search finds.
+  // A name that is read back needs the search. So does a name that a mark
+  // judges step by step, and one whose length the search finds.
   llvm::DenseSet<Operation *> readBack, judged;
   SmallVector<SmallVector<unsigned>> reads(graph.getNodes().size());
   for (Operation *op : graph.getNodes())
@@ -305,9 +305,8 @@ static bool endsAtStep(const Graph &graph, Attribute extent, Attribute length) {
 }
 
 /// Returns whether an op needs a length, as the extent of an axis or as a
-/// number.
-/// `exact` says whether axes of that very length count, and those that are
-/// longer by what is given: in a step they end at the step.
+/// number. With `exact`, axes of that very length count, and axes that are
+/// longer by the given part: in a step they end at the step.
 static bool usesLength(const Graph &graph, Operation *op, Attribute length,
                        bool exact) {
   auto counts = [&](Attribute extent) {
@@ -395,7 +394,7 @@ LogicalResult DecoderPlanner::checkOpenIndices(const Group &group,
             index.kind != AccessIndex::Iterator)
           continue;
         Distance distance = distanceOf(*edge.access, time, axis);
-        // No state has an axis that begins with what is given.
+        // No state has an axis that begins with the given part.
         bool isState = extent != group.extent && !loop.distance(edge).isZero();
         if (!isState &&
             (distance.max <= last || (last == 0 && index.offset <= 0)))

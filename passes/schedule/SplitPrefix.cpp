@@ -159,7 +159,7 @@ Operation *Prefix::clone(Operation *op, bool isGiven) {
 }
 
 /// Takes the branches that a part always takes: the given part reads nothing
-/// that is generated, if all that is generated stands in the other branch.
+/// generated, if the other branch has everything generated.
 Operation *Prefix::simplified(ComputeOp part) const {
   SmallVector<scf::IfOp> branches;
   part.getBody().walk([&](scf::IfOp branch) { branches.push_back(branch); });

@@ -42,7 +42,7 @@ class Data:
         self.is_sentence: bool = entry["sentence"]
         self.is_chosen: bool = entry["chosen"]
         self.labels: list[str] = entry["labels"]
-        #: The lengths among the axes: those that differ between examples.
+        #: The lengths among the axes: they differ between examples.
         self.free = [axis for axis, size in enumerate(self.sizes) if size < 0]
 
     @property

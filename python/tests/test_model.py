@@ -112,7 +112,7 @@ def test_equations_again_without_a_process(copier, batch, monkeypatch):
         for one, two, three in zip(first[name], second[name], third):
             assert one.dtype == two.dtype and np.array_equal(one, two)
             assert np.array_equal(two, three)
-    # With the weights as they are now.
+    # With the current weights.
     weight = next(iter(copier.parameters.values()))
     before = weight.copy()
     weight += 1

@@ -85,7 +85,7 @@ def test_second_derivatives_are_refused():
     # First derivatives are right, recorded or not.
     wanted = 3 * (x[0, 0] @ cube.w) ** 2 * cube.w
     assert torch.allclose(slope[0, 0], wanted)
-    # Their gradient is no gradient of zeros.
+    # Their gradient is not a gradient of zeros.
     assert slope.requires_grad
     with pytest.raises(fovea.SpecError, match="the layer 'm' has no second derivatives"):
         slope.pow(2).sum().backward()

@@ -104,10 +104,10 @@ struct TensorView {
   double at(int64_t i) const { return elementOf(type, data, i); }
 };
 
-/// Splits tensors into examples. What lies past a length is not read. Tensors
+/// Splits tensors into examples. Values past a length are not read. Tensors
 /// that `specs` does not name are an error only when they look like a misspelt
-/// length (`x.length` of no x). Where the tensors have a part of all examples,
-/// `before` says how many come before them.
+/// length (`x.length` of no x). If the tensors have a part of all examples,
+/// `before` is the number of examples before them.
 Status splitBatch(const std::map<std::string, TensorView> &tensors,
                   const std::vector<DataSpec> &specs,
                   std::vector<Example> &examples, int64_t before = 0);

@@ -1,8 +1,8 @@
 //===- Pattern.cpp - regular expressions of tokenisers --------------------===//
 //
-// A pattern becomes steps, which a search follows with a list of what else to
-// try. A fork that has been tried at a place is not tried there again (as in
-// RE2's search by bits), so that no pattern takes exponential time.
+// A pattern becomes steps. A search follows them, with a list of alternatives
+// to try. A fork is tried only once at a place (as in RE2's search by bits), so
+// that no pattern takes exponential time.
 //
 //===----------------------------------------------------------------------===//
 

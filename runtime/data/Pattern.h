@@ -24,8 +24,8 @@ public:
   /// The pattern that matches this text.
   static Pattern literal(std::string_view text);
 
-  /// Calls `take(text, isMatch)` for each match and what lies between them, in
-  /// order. Empty matches are none.
+  /// Calls `take(text, isMatch)` for each match and the text between them, in
+  /// order. Empty matches do not count.
   void split(std::string_view text,
              const std::function<void(std::string_view, bool)> &take) const;
 

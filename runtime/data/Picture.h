@@ -32,8 +32,8 @@ using TakeSize = std::function<Status(int64_t, int64_t)>;
 /// Returns the error that the picture `path` cannot be read.
 Status unreadablePicture(const std::string &path, const std::string &why);
 
-/// Checks the size that a picture claims, of which its bytes can hold no more
-/// than `most` pixels; then asks `take`.
+/// Checks the size that a picture claims: its bytes can hold at most `most`
+/// pixels. Then asks `take`.
 Status checkSize(const std::string &path, int64_t rows, int64_t columns,
                  double most, const TakeSize &take);
 

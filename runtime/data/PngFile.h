@@ -13,8 +13,7 @@
 namespace fovea::runtime {
 
 /// Reads red, green, blue and opacity from `bytes`, the content of `path`.
-/// Channels of 16 bits, and colours with a gamma other than that of sRGB, are
-/// errors.
+/// Channels of 16 bits, and colours with a gamma other than sRGB's, are errors.
 Status readPng(const std::string &bytes, const std::string &path,
                const TakeSize &take, Picture &picture);
 

@@ -31,15 +31,15 @@ struct QuantisedName {
 /// Returns nothing for any other name.
 bool readQuantisedName(const std::string &name, QuantisedName &result);
 
-/// Adds to `parts` what a name stands for: the rounded weights, or both the
+/// Adds the arrays of a name to `parts`: the rounded weights, or both the
 /// numbers and the scales along its axis. In f32:
 ///
 ///     scale  = max |w| / 127, over the axis
 ///     number = w / scale, rounded to the nearest whole number, ties to even
 ///
 /// and both are 0 where all are 0. Weights that the format cannot represent are
-/// an error: in int8 those that are not finite, in bf16 finite ones that would
-/// become infinite.
+/// an error: in int8 weights that are not finite, in bf16 finite weights that
+/// would become infinite.
 Status quantise(const QuantisedName &name, const Tensor &weights,
                 std::map<std::string, Tensor> &parts);
 

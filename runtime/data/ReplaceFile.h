@@ -1,8 +1,8 @@
 //===- ReplaceFile.h - a file that appears when it is whole ---*- C++ -*-===//
 //
 // Writes a new file beside an old one and renames it, so that nobody ever reads
-// half a file. The new file has a name that nobody can predict, so that no link
-// can wait there, and the permissions of the old one from its first byte on.
+// half a file. Its name cannot be predicted, so that no link can wait there. It
+// has the permissions of the old one from its first byte on.
 //
 //===----------------------------------------------------------------------===//
 

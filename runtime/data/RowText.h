@@ -17,7 +17,7 @@ const std::vector<int64_t> *rowsOf(const std::vector<DataAxis> &axes,
                                    const DataValues &values,
                                    const Lengths &lengths);
 
-/// As `textOf`, for values [M, largest W] of which row m has `rows[m]` places.
+/// As `textOf`, for values [M, largest W]; row m has `rows[m]` places.
 std::string textOfRows(const TextField &field, const DataValues &values,
                        const std::vector<int64_t> &rows, bool hasEnd,
                        const Vocabularies &vocabularies);

@@ -437,7 +437,7 @@ static Status parse(std::string_view bytes, TensorFile &file) {
     file.tensors[description.name] = std::move(tensor);
   }
   file.metadata = std::move(reader.metadata);
-  // The seal is that of the stored numbers.
+  // The seal covers the stored numbers.
   Status status = checkSeal(file);
   if (status.succeeded())
     widenBrains(file);

@@ -30,7 +30,7 @@ public:
   virtual std::vector<Piece> cut(std::string_view line) const = 0;
   /// Joins pieces into a line.
   virtual std::string join(const std::vector<std::string> &pieces) const = 0;
-  /// The symbols that enclose a text which is no sentence, as [CLS] and [SEP].
+  /// The symbols that enclose a text other than a sentence, as [CLS] and [SEP].
   const std::vector<Piece> &before() const { return prefix; }
   const std::vector<Piece> &after() const { return suffix; }
 

@@ -1,8 +1,8 @@
 //===- SentencePieces.cpp - a model of SentencePiece ----------------------===//
 //
-// Segments and joins text. The output must equal that of the SentencePiece
-// library, to the last bit of a score. So orders of operations and
-// floating-point types follow that library; the test compares both.
+// Segments and joins text. The output must equal the SentencePiece library's,
+// to the last bit of a score. So orders of operations and floating-point types
+// follow that library; the test compares both.
 //
 //===----------------------------------------------------------------------===//
 

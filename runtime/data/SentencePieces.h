@@ -25,8 +25,8 @@ namespace fovea::runtime {
 
 class SentencePieces : public Segmenter {
 public:
-  /// Takes the bytes of a model. A failure says what is wrong with them, as
-  /// `it is damaged`.
+  /// Takes the bytes of a model. A failure names their fault, as `it is
+  /// damaged`.
   static Status read(std::string_view bytes,
                      std::shared_ptr<const SentencePieces> &result);
 

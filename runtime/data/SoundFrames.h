@@ -35,7 +35,7 @@ struct SoundOptions {
   double window = 0.025, shift = 0.01; // seconds
   bool normalise = true;
 
-  /// From the arguments of `from sound(..)`, all of which are present.
+  /// From the arguments of `from sound(..)`, which are all present.
   static SoundOptions
   from(const std::map<std::string, std::vector<double>> &arguments);
   /// The numbers per frame.

@@ -20,7 +20,7 @@ static Status systemError(const char *what, const std::string &path) {
       fmt::format("cannot {} '{}': {}", what, path, std::strerror(errno)));
 }
 
-/// A training folder stands for its weights.
+/// A training folder means its weights.
 static std::string weightsIn(const std::string &path) {
   struct stat information;
   bool isFolder =

@@ -3,9 +3,9 @@
 // Converts lines to values and values to lines. A line is one example: symbols
 // separated by spaces (ids, words of a vocabulary, class labels, numbers), or
 // characters (code points) without spaces. If data have several axes, a
-// separator stands between the lists of each outer axis, and commas separate
-// the numbers of one place: `a b | c`, `1,2 3,4`. Callers decide where lines
-// come from and how errors are shown.
+// separator divides the lists of each outer axis, and commas separate the
+// numbers of one place: `a b | c`, `1,2 3,4`. Callers decide where lines come
+// from and how errors are shown.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,9 +58,9 @@ struct Vocabulary {
   std::shared_ptr<const Segmenter> pieces;
 
   void add(std::string_view symbol);
-  /// Take the bytes of a file, and its symbols. A failure says what is wrong
-  /// with them, as `it is damaged`. With `hasSentences`, the first symbols are
-  /// those of every word vocabulary.
+  /// Take the bytes of a file, and its symbols. A failure names their fault, as
+  /// `it is damaged`. With `hasSentences`, the first symbols are those of every
+  /// word vocabulary.
   Status setSentencePieces(std::string_view bytes);
   Status setTokeniser(std::string_view text, bool hasSentences);
 };
@@ -105,8 +105,8 @@ private:
 /// one.
 size_t validUtf8(std::string_view text);
 
-/// The pieces of an innermost list. Those of a text that is no sentence have
-/// the symbols around them that its tokeniser puts there.
+/// The pieces of an innermost list. In a text other than a sentence, the
+/// tokeniser's symbols are around them.
 std::vector<Segmenter::Piece> piecesOf(std::string_view list,
                                        const TextField &field,
                                        const Segmenter &segmenter);

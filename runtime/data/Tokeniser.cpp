@@ -49,7 +49,7 @@ Status Tokeniser::readAdded(const json &list) {
   return Status::success();
 }
 
-/// Puts symbols around those that are there.
+/// Puts symbols around the present ones.
 void Tokeniser::enclose(std::vector<int> before, std::vector<int> after) {
   opening.insert(opening.begin(), before.begin(), before.end());
   closing.insert(closing.end(), after.begin(), after.end());
@@ -240,8 +240,8 @@ static char32_t lastChar(std::string_view text) {
   return takeChar(text);
 }
 
-/// The added tokens in a text, the longest at the first place first, and what
-/// lies between them.
+/// The added tokens in a text, the longest at the first place first, and the
+/// text between them.
 std::vector<Tokeniser::Part> Tokeniser::partsOf(std::string_view text,
                                                 const Texts &known) const {
   std::vector<Part> parts;

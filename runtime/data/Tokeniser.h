@@ -23,8 +23,7 @@ namespace fovea::runtime {
 
 class Tokeniser : public Segmenter {
 public:
-  /// Takes the text of a file. A failure says what is wrong with it, as `it is
-  /// not JSON`.
+  /// Takes the text of a file. A failure names its fault, as `it is not JSON`.
   static Status read(std::string_view text, bool hasSentences,
                      std::shared_ptr<const Tokeniser> &result);
   /// The parts of a file that `read` needs, as JSON on one line.
@@ -35,7 +34,7 @@ public:
   std::string join(const std::vector<std::string> &pieces) const override;
 
 private:
-  /// A token that the model does not know: it stands for itself.
+  /// A token that the model does not know, with its own text.
   struct Added {
     int id;
     std::string text, searched; // as the file has it, and normalised

@@ -23,7 +23,7 @@ static void replaceAll(std::string &text, std::string_view from,
     text.replace(at, from.size(), to);
 }
 
-/// Byte-level tokens as the text of their bytes; others as they are.
+/// Byte-level tokens as the text of their bytes; others unchanged.
 static void decodeByteLevel(Tokens &tokens) {
   std::string bytes;
   for (const std::string &token : tokens) {

@@ -149,7 +149,7 @@ static bool isIdeograph(char32_t c) {
          (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
-/// Removes what is no text; every space becomes one of ASCII.
+/// Removes characters that are not text; every space becomes one of ASCII.
 static void addClean(std::u32string &chars, char32_t c) {
   constexpr Categories others = setOf(Category::Cc) | setOf(Category::Cf) |
                                 setOf(Category::Cs) | setOf(Category::Co) |

@@ -32,7 +32,7 @@ using NormaliseText = std::function<void(TextSpan &)>;
 using SplitText = std::function<void(std::vector<TextSpan> &)>;
 using DecodeTokens = std::function<void(std::vector<std::string> &)>;
 
-/// A token of a model: its id in the file, and the text it stands for.
+/// A token of a model: its id in the file, and its text.
 struct Token {
   int id;
   std::string text;

@@ -22,7 +22,7 @@ struct Part {
 } // namespace
 
 using Parts = std::vector<Part>;
-/// Finds the separators of a text, and what lies between them.
+/// Finds the separators of a text, and the text between them.
 using Find = std::function<void(std::string_view, Parts &)>;
 
 //===----------------------------------------------------------------------===//
@@ -78,7 +78,8 @@ static Parts treated(const Parts &parts, Behavior behavior) {
       joins = part.isMatch && !wasMatch;
       break;
     case Behavior::WithNext:
-      // From the end on, a separator joins what follows and is no separator.
+      // From the end on, a separator joins what follows and no longer
+      // separates.
       joins = !part.isMatch && wasMatch;
       break;
     case Behavior::Contiguous:
@@ -201,7 +202,7 @@ static Status readSplitAt(JsonFields &fields, SplitText &result) {
   return status;
 }
 
-/// Words, and what stands between them without a space.
+/// Words, and the text between them without a space.
 static Status readWhitespace(SplitText &result) {
   auto pattern = std::make_shared<Pattern>();
   Status status = Pattern::read(

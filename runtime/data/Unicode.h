@@ -15,7 +15,7 @@
 
 namespace fovea::runtime {
 
-/// The order is that of UnicodeTables.inc.
+/// The order is the same as in UnicodeTables.inc.
 enum class Category : uint8_t {
   Lu,
   Ll,
@@ -70,7 +70,7 @@ bool isSpace(char32_t c);
 bool isWordChar(char32_t c);
 
 /// Removes the first character of a text that is not empty. A byte that begins
-/// no character of UTF-8 is one by itself.
+/// no character of UTF-8 counts as one.
 char32_t takeChar(std::string_view &text);
 void addChar(std::string &text, char32_t c);
 std::u32string charsOf(std::string_view text);
@@ -83,8 +83,8 @@ std::u32string decompose(std::u32string_view chars, bool isCompatible);
 /// NFC of NFD, NFKC of NFKD.
 std::u32string compose(std::u32string_view chars);
 
-/// Bytes as text: the longest part that is no UTF-8 but begins like a character
-/// becomes one U+FFFD.
+/// Bytes as text: the longest part that begins like a character of UTF-8, but
+/// does not end as one, becomes one U+FFFD.
 std::string textOfBytes(std::string_view bytes);
 
 } // namespace fovea::runtime

@@ -66,7 +66,7 @@ public:
   /// then.
   virtual void launch(const KernelLaunch &launch) = 0;
   /// Launches all steps of a loop at once, with as many blocks as can be
-  /// resident together. `units` counts the steps, in each of which the blocks
+  /// resident together. `units` counts the steps. In each step the blocks
   /// synchronise `barriers` times. Returns false if the loop must be launched
   /// kernel by kernel.
   virtual bool launchLoop(const KernelLaunch &launch, int64_t barriers) = 0;

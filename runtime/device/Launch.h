@@ -7,12 +7,11 @@
 
 extern "C" {
 
-/// Has the device that was opened (runtime/device/Device.h) run the kernel
-/// `name` of `image`, which has `size` bytes, for `units` work units, after
-/// what was launched before. `list`, of `slots` numbers, is copied. A block
-/// has `sharedBytes` of memory on the chip besides what its code says, and
-/// `clusterBlocks` of them share what they fetch (0: none, and a processor has
-/// any number).
+/// Makes the open device (runtime/device/Device.h) run the kernel `name` of
+/// `image`, which has `size` bytes, for `units` work units, after the earlier
+/// launches. `list`, of `slots` numbers, is copied. A block has `sharedBytes`
+/// of memory on the chip in addition to its code's. `clusterBlocks` of them
+/// share what they fetch (0: none, and a processor has any number).
 void fovea_launch(const void *image, int64_t size, const char *name,
                   const int64_t *list, int64_t slots, int64_t units,
                   int64_t threads, int64_t unitsAtOnce, int64_t sharedBytes,

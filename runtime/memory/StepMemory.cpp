@@ -64,7 +64,7 @@ Status StepMemory::begin(const Workspace &from, const OwnedMemory &parameters,
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// Of a row the extent of a length that is computed from that of the search.
+/// For a row, the extent of a length that is computed from the search's length.
 static int64_t openExtent(const Program &program, const Tables &tables,
                           size_t number, size_t row) {
   const auto &formula = program.lengths[number].formula;

@@ -5,12 +5,12 @@
 // result of an example does not depend on its batch.
 //
 // The beam: at each choice the best `beam - finished` continuations of the live
-// hypotheses of an example are kept, ranked by their log p (or by the mark
-// "score"); ties go to the lower parent, then to the lower symbol. A hypothesis
-// is finished when it chose the value that ends it, which counts in its log p
-// and its length, or when the mark "stop" holds. Finished hypotheses are ranked
-// by their log p after length normalisation; those that were cut at `longest`
-// come last.
+// hypotheses of an example are kept. They are ranked by their log p (or by the
+// mark "score"); ties go to the lower parent, then to the lower symbol. A
+// hypothesis is finished when it chose the value that ends it, or when the mark
+// "stop" holds. That value counts in its log p and its length. Finished
+// hypotheses are ranked by their log p after length normalisation; hypotheses
+// that were cut at `longest` come last.
 //
 // Several models of one spec form an ensemble: each has its own parameters
 // and states, and choices use the mean of their probabilities. Marks must

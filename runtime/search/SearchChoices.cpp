@@ -450,7 +450,7 @@ Status SearchRun::takeLast(int number) {
               own.distribution.isDiscrete() && !forcedAt(number, front.example))
             own.excluded.push_back(lengthAt(choice.end, front.example));
         }
-        // log p stays that of all symbols.
+        // log p stays the one over all symbols.
         Distribution left = own.distribution;
         int64_t size = left.logps().size();
         for (int64_t symbol : own.excluded)

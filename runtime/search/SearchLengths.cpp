@@ -70,7 +70,7 @@ bool SearchRun::isInside(const std::vector<int64_t> &shape, int64_t element,
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] >= 0)
       continue;
-    // Any other axis is that of the step.
+    // Any other axis is the step's.
     int64_t row = indexOf(step, example);
     for (size_t before = 0; before < axis; ++before)
       if (shape[before] == parents[-1 - shape[axis]])
@@ -90,7 +90,7 @@ int64_t SearchRun::lastElement(int number, int64_t example) const {
   return last;
 }
 
-/// Returns whether a length is nested in that of the search.
+/// Returns whether a length is nested in the search's length.
 bool SearchRun::isRowOfStep(int64_t extent) const {
   return extent < 0 && parents[-1 - extent] == decoder.extent &&
          lengths[-1 - extent] && !lengths[-1 - extent]->values.empty();

@@ -96,7 +96,7 @@ template <typename T> Parts GradientSums<T>::inLines(Parts ofValues) const {
 }
 
 /// Sends the next node of this process, or null for none, to the owners of its
-/// chunks, and receives the other processes' nodes of this chunk.
+/// chunks. Receives the other processes' nodes of this chunk.
 template <typename T> void GradientSums<T>::sendNext(const T *values) {
   Parts out = parts, in;
   if (!values)

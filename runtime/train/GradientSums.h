@@ -38,9 +38,9 @@ public:
   /// `grain`s, a number of values that fill cache lines.
   GradientSums(Team &team, int64_t total, int64_t grain, FoveaPool *pool);
 
-  /// Begins an update of `count` micro-batches, of which this process computes
-  /// its share. Reuses the memory of the last sums, `sums`; with one process,
-  /// for these sums.
+  /// Begins an update of `count` micro-batches; this process computes its share
+  /// of them. Reuses the memory of the last sums, `sums`; with one process, for
+  /// these sums.
   void begin(int64_t count, OwnArray<T> &sums);
   /// Returns zeros for the gradients of the next micro-batch of the share,
   /// complete when `add` is called.

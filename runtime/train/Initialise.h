@@ -4,9 +4,9 @@
 // position in it. So adding a parameter to a spec does not change the
 // others.
 //
-// The default matches PyTorch's modules: weights and biases are uniform in
-// +-1/sqrt(f), where f is the number of values that one output sums over (for a
-// recurrent cell, its size). An embedding is standard normal; a layer norm has
+// The default matches PyTorch's modules. Weights and biases are uniform in
+// +-1/sqrt(f). Here f is the number of values that one output sums over; for a
+// recurrent cell, its size. An embedding is standard normal; a layer norm has
 // gain 1 and bias 0.
 //
 // Schemes: `uniform(a)` in +-a and `normal(sd)` for every parameter; `glorot`

@@ -40,8 +40,8 @@ public:
 
   /// Gradients get memory at the first summation.
   virtual OwnedMemory gradients() = 0;
-  /// Begins an update of `batches` micro-batches, of which this process runs
-  /// its share (Team::shareOf).
+  /// Begins an update of `batches` micro-batches; this process runs its share
+  /// of them (Team::shareOf).
   virtual void beginGradients(int64_t batches = 1) = 0;
   /// Takes the outputs `grad/<path>` of the next micro-batch.
   virtual void addGradients(const Workspace &workspace) = 0;

@@ -43,9 +43,9 @@ public:
   /// `rank 2 on 'node7'`.
   virtual std::string nameOf(int rank) const = 0;
 
-  /// Begins to send the part `r` of `from` to each rank r, and to receive what
-  /// each has for this one as the part of its number of `to`. A unit has
-  /// `unit` bytes. Both arrays stay as they are until `finish` returns.
+  /// Begins to send the part `r` of `from` to each rank r. Begins to receive
+  /// each rank's part for this one, into the part of its number of `to`. A unit
+  /// has `unit` bytes. Both arrays must not change until `finish` returns.
   virtual int64_t beginExchange(const void *from, const Parts &sent, void *to,
                                 const Parts &received, int64_t unit) = 0;
   virtual void finish(int64_t exchange) = 0;
@@ -61,8 +61,8 @@ public:
   /// Gathers the text of each rank, on all ranks or on rank 0 only.
   std::vector<std::string> gatherTexts(const std::string &own);
   std::vector<std::string> gatherTextsOnFirst(const std::string &own);
-  /// `width` numbers of each of `count` things, of which rank r has computed
-  /// `shareOf(count, r)`, or those whose number is r modulo the size.
+  /// `width` numbers of each of `count` things. Rank r has computed
+  /// `shareOf(count, r)` of them, or those whose number is r modulo the size.
   void gatherShares(std::vector<double> &numbers, int64_t count, int64_t width);
   void gatherTurns(std::vector<double> &numbers, int64_t count, int64_t width);
 

@@ -9,7 +9,7 @@ import wave
 
 from literature.training import ADAM, all_minutes, lines, rates, spread, table, trials
 
-# Takes of all speakers: those that are kept back, those to choose by, and those of the training.
+# Takes of all speakers: for training, for choices, and for tests.
 TAKES = {"train": range(8, 17), "valid": (7,), "test": (5, 6), "longer": (5, 6), "ten": (5, 6)}
 # The alignment begins at the first frame. With the window, it looks for each phone around where the last one was.
 SIZES = {"L": 1, "H": 64, "E": 16, "A": 32, "K": 4, "R": 41, "M": 32}

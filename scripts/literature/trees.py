@@ -123,8 +123,8 @@ class Grammar:
         return [*(f"({label}" for label in labels), *inner, *(f"){label}" for label in reversed(labels))]
 
 
-# What may come next, so that what is written is a tree of all words. Symbol 3 is a word; then come the brackets that open,
-# and in the same order those that close.
+# What may come next, so that the output is a tree of all words. Symbol 3 is a word; then come the opening brackets, and in
+# the same order the closing ones.
 WHOLE = """model whole
 {base}
 dim n = {count}

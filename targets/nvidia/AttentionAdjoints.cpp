@@ -188,8 +188,7 @@ bool AttentionAdjoints::takeReaders(ComputeOp pair) {
   });
 }
 
-/// Returns whether the condition of `op` holds wherever that of the weights
-/// does.
+/// Returns whether the condition of the weights implies the condition of `op`.
 bool AttentionAdjoints::isImplied(ComputeOp op, const Numbers &numbers) const {
   if (!op.hasCondition())
     return true;

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-/// Below 32 columns, a 64-column bf16 row is no smaller than the f32 row it
+/// Below 32 columns, a 64-column bf16 row is not smaller than the f32 row it
 /// copies.
 static constexpr int64_t leastSize = 32;
 /// The maximum size of the tiles of a block's rows, and of two stages of keys,

@@ -164,10 +164,10 @@ StepTime OpOfStep::earliestFor(const OpOfStep &next) const {
   return {end.phase + 1, 0};
 }
 
-/// The maximum number of slots that a loop reads: the address and layout
-/// of each memory, the rows and terms of each product, the values, maximum
-/// and order of each length, its own step and rows, and those of every
-/// frame.
+/// The maximum number of slots that a loop reads: the address and layout of
+/// each memory, the rows and terms of each product, and the values, maximum and
+/// order of each length. Its own step and rows, and those of every frame, come
+/// on top.
 static int64_t mostSlots(ArrayRef<OpOfStep> ops, ProgramOp program) {
   llvm::SmallSet<unsigned, 8> memories;
   for (const OpOfStep &each : ops) {
@@ -258,7 +258,7 @@ static void keepColumns(ScanOp loop, ArrayRef<OpOfStep> ops) {
 // Contract
 //===----------------------------------------------------------------------===//
 
-/// Checks that each op is computed after those that it depends on.
+/// Checks that each op is computed after the ops that it depends on.
 static LogicalResult verifyTimes(MutableArrayRef<OpOfStep> ops) {
   for (OpOfStep &own : ops) {
     if (!own.op->hasAttr(phaseAttribute))

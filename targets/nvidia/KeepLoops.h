@@ -48,8 +48,9 @@ constexpr int64_t termsOfPiece = 32;
 /// The size of a block's memory for kept weights; 0: none.
 int64_t keptBytesOf(ScanOp loop, int64_t bytesOfNumber);
 
-/// Checks what an op of a step has to wait for, and the weights and lists of
-/// all loops of a program that stay on the device. Emits an error otherwise.
+/// Checks that an op of a step waits for what it needs. Checks that the weights
+/// and lists of all loops of a program stay on the device. Emits an error
+/// otherwise.
 mlir::LogicalResult verifyKeptLoops(ProgramOp program);
 
 /// A launch has 4096 bytes of parameters: the frame slots that its steps read,

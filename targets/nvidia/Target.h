@@ -13,7 +13,7 @@
 
 namespace fovea::attn {
 
-/// The target of `op`, or null if it is no GPU of NVIDIA.
+/// The target of `op`, or null if it is not a GPU of NVIDIA.
 NvidiaTargetAttr nvidiaTargetOf(mlir::Operation *op);
 
 } // namespace fovea::attn

@@ -1,7 +1,7 @@
 //===- TileKeys.cpp - attention of some keys at a time --------------------===//
 //
 // A softmax needs the maximum of all scores, and the sum of their exponentials.
-// With rounded factors, both are computed over the keys so far, and the partial
+// With rounded factors, both are computed over the keys so far. The partial
 // weighted sums are rescaled when the maximum changes (Milakov and Gimelshein,
 // 2018; Dao et al., 2022). So no row of scores is materialised, however many
 // keys there are. Tiles start at the first key and have one size, so a row has

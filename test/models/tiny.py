@@ -133,8 +133,8 @@ MODELS = {
 # Estimates of a gradient, which are no derivatives of the loss
 # (test/train/estimators.test).
 ESTIMATED = ("caption_hard", "ram", "sampled_softmax")
-# Those that begin with models which have to be trained first; the others are
-# also trained.
+# These begin with models that have to be trained first; the others are also
+# trained.
 BUILT = ("deep_fusion",)
 TRAINED = [model for model in MODELS if model not in BUILT]
 NESTED = ((2, 0, 3), (1,))  # W of each m, for both examples

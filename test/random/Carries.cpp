@@ -294,7 +294,7 @@ void CarryWriter::named() {
              score + "[t,u] * " + value + "[u]))");
 }
 
-/// Blocks of places, of which the complete ones count.
+/// Blocks of places; only the complete ones count.
 void CarryWriter::blocks() {
   if (isReverse || hasBits)
     return named();
@@ -383,8 +383,8 @@ void CarryWriter::declareToken(const string &name, const string &type,
   data += ", " + type;
 }
 
-/// One choice or two in each step, of a length that the search finds or of that
-/// of the data.
+/// One choice or two in each step. The search finds the length, or the data
+/// have it.
 void CarryWriter::writeSteps() {
   bool isKnown = random.chance(0.3);
   // No search runs backwards: such a spec is refused.

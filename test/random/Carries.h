@@ -1,9 +1,9 @@
 //===- Carries.h - random decoders that carry states of every kind --------===//
 //
-// `generateCarries` writes a spec whose steps carry values that stay as long as
-// they are, grow by a row, are replaced by longer ones, and stand in loops
-// inside the step. With `nearly`, some places and conditions are changed so
-// that many of the specs train and cannot be decoded.
+// `generateCarries` writes a spec whose steps carry values: values that never
+// change, that grow by a row, that longer ones replace, and that are used in
+// loops inside the step. With `nearly`, some places and conditions are changed
+// so that many of the specs train and cannot be decoded.
 //
 //===----------------------------------------------------------------------===//
 

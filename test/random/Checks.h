@@ -23,7 +23,7 @@ struct Statistics {
           states = 0, unnecessary = 0, passes = 0, compiled = 0;
   /// Log p of choices whose bits were compared with a score.
   int64_t logps = 0;
-  /// Systems of which a sum was ordered, and products of each example in loops.
+  /// Systems with an ordered sum, and products of each example in loops.
   int64_t ordered = 0, inLoops = 0;
   /// Hypotheses of compiled searches, and specs that cannot be decoded.
   int64_t hypotheses = 0, refused = 0;
@@ -107,9 +107,9 @@ using Failures = std::vector<std::string>;
 Failures checkSeed(uint64_t seed, const CheckOptions &options,
                    Statistics &statistics);
 
-/// The same for a text that was changed by hand or by the shrinker: `spec` says
-/// what data the text has. `renamed` is the same text with other names, or
-/// empty.
+/// The same for a text that was changed by hand or by the shrinker: `spec`
+/// describes the data of the text. `renamed` is the same text with other names,
+/// or empty.
 Failures checkSpec(const Spec &spec, const Spec *renamed, uint64_t seed,
                    const CheckOptions &options, Statistics &statistics);
 

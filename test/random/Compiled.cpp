@@ -121,9 +121,9 @@ private:
 
 } // namespace
 
-/// Of what code in single precision gives: it may be off by so much of the
-/// largest value whatever it computes, and by so many times what drawn errors
-/// move it by, the most of so many draws.
+/// Tolerances of code in single precision: a share of the largest value,
+/// whatever it computes, and a multiple of the largest effect of so many drawn
+/// errors.
 static constexpr double fewRoundings = 0x1p-20, mostErrors = 64;
 static constexpr uint64_t numDraws = 4;
 

@@ -1,6 +1,6 @@
 //===- Generator.cpp - random specs that are well typed -------------------===//
 //
-// Chooses an encoder over what is given, a decoder over what is generated,
+// Chooses an encoder over the given data, a decoder over the generated data,
 // choices and options; Given.cpp has the data, Templates.cpp the statements.
 //
 //===----------------------------------------------------------------------===//
@@ -358,7 +358,7 @@ void Writer::options() {
 }
 
 void Writer::print(string &text, const string &name) {
-  // Equations stand in any order; a def stands before its uses for people.
+  // Equations may have any order; a def comes before its uses for the readers.
   if (random.chance(0.4)) {
     spec.features.insert("shuffled");
     random.shuffle(statements);

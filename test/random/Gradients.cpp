@@ -1,11 +1,11 @@
 //===- Gradients.cpp - gradients against central differences --------------===//
 //
-// A derivative along a random direction of all parameters checks every entry
-// at once: an error of one shows unless it happens to be orthogonal. Single
-// entries follow, so that small gradients are seen too. Where two step widths
-// disagree the function has a kink or a jump near by, and the direction is
-// left out; a spec with nothing but kinks is a failure. What stands in `stop`
-// keeps the value that it has at the weights: it is data to the differences.
+// A derivative along a random direction of all parameters checks every entry at
+// once: an error of one shows unless it happens to be orthogonal. Single
+// entries follow, so that small gradients are seen too. If two step widths
+// disagree, the function has a kink or a jump near by, and the direction is
+// left out; a spec with nothing but kinks is a failure. The argument of a
+// `stop` keeps its value at the weights: it is data to the differences.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,8 +55,8 @@ struct Line {
 } // namespace
 
 /// The oracle with the results of its stops as data, which are added to
-/// `inputs`. Null where one is a part of a larger expression, as that of
-/// `straight_through` is: its gradient is no difference of anything.
+/// `inputs`. Null if a stop is part of a larger expression, as in
+/// `straight_through`: its gradient is not a difference of anything.
 static mlir::OwningOpRef<mlir::ModuleOp>
 withFrozenStops(const Subject &subject, Inputs &inputs, Failures &failures) {
   mlir::ModuleOp oracle = subject.oracle.get();

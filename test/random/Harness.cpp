@@ -1,22 +1,22 @@
 //===- Harness.cpp - checks many random specs -----------------------------===//
 //
 // fovea-random --seeds 0..499     all checks of each seed; a line per failure
-//     --compiled               of compiled code alone
-//     --bits                   only that log p of what is generated has the
-//                              bits of its score; else every fourth seed's
-//     --every-program          in both precisions, not in one by turns
-//     --cpu x86-64-v3          for another CPU than this one
-//     --same-as x86-64-v4      which gives the same bits as this one, or cuda
-//     --bf16                   in which factors are rounded: its bits are its
-//                              own, the same in any batch
-//     --mistakes 20            instead: puts that many into each spec's
-//                              gradients, and counts those that are found
-//     --launches               instead: interprets the launches of programs,
-//     and
+//     --compiled               only checks of compiled code
+//     --bits                   only checks that generated names have the log p
+//                              of their score, bit for bit; otherwise every
+//                              fourth seed is checked for this
+//     --every-program          both precisions for each seed
+//     --cpu x86-64-v3          compiles for another CPU than this one
+//     --same-as x86-64-v4      checks that this CPU, or cuda, has the same bits
+//     --bf16                   rounds factors: the bits are others, and the
+//                              same in any batch
+//     --mistakes 20            plants mistakes into each spec's gradients, and
+//                              counts the ones that the checks find
+//     --launches               interprets the launches of programs, and
 //                              compares compiled code after each
-//     --carries                instead: decoders with states of every kind,
-//                              whose compiled beams are the interpreter's
-//     --nearly                 the same, many of which cannot be decoded
+//     --carries                decoders with states of every kind: their
+//                              compiled beams must equal the interpreter's
+//     --nearly                 the same; many of the specs cannot be decoded
 // fovea-random --print 7          the spec of a seed
 // fovea-random --shrink 7         the smallest part of it that fails alike
 // fovea-random --features 0..499  how often each part of the language occurs
@@ -276,7 +276,7 @@ static int shrinkSeed(int64_t seed) {
   }
   for (bool changed = true; changed;) {
     changed = false;
-    // What follows a change is tried at once; what stands before it, in the
+    // The parts after a change are tried at once, the parts before it in the
     // next round.
     std::vector<std::string> texts = smaller(spec.text, spec);
     for (size_t i = 0; i < texts.size(); ++i) {

@@ -1,9 +1,8 @@
 //===- Latents.cpp - choices that nobody observes -------------------------===//
 //
-// Categories, bits and numbers that are drawn along a place or once, what reads
-// them, and an estimator of each kind. Where they are in penalties, data stay
-// as they are, and so does the decoder; a chain of hidden values has data of
-// its own.
+// Categories, bits and numbers that are drawn along a place or once, their
+// readers, and an estimator of each kind. If they are in penalties, the data
+// and the decoder do not change; a chain of hidden values has data of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,9 +12,10 @@ using namespace fovea::random;
 using std::string;
 
 /// An estimator of a value that is drawn, with some of its arguments. `mayBe`
-/// names those that have none.
+/// names the latents without an estimator.
 string Templates::estimator(llvm::ArrayRef<const char *> mayBe) {
-  // A sum over all values stands beside no other one, nor beside `reinforce`.
+  // A sum over all values cannot be combined with another one, or with
+  // `reinforce`.
   bool isSum = spec.features.count("estimator enumerate");
   bool isScored = spec.features.count("estimator reinforce");
   std::vector<string> kinds;

@@ -398,7 +398,7 @@ void Templates::convolution(Place place) {
     say(left(z, context) + " = tanh(" + y + "[" + i + "])");
     return add(z, context, dim, false);
   }
-  // Over up to three axes, two of which are small, at any places.
+  // Over up to three axes, with two small ones, at any places.
   int64_t axes = random.between(1, 3);
   spec.features.insert("convolution over " + std::to_string(axes));
   string x = from.name, sizes, inside, range = i + " < " + place.extent;

@@ -27,7 +27,7 @@ static std::string errorOf(const TensorFile &file,
   return status.getMessage();
 }
 
-// What lies past a length is not in the examples.
+// Values past a length are not in the examples.
 TEST(Batch, CutsExamples) {
   TensorFile file;
   file.tensors["src"] = whole({2, 3}, {1, 2, 99, 4, 5, 6});

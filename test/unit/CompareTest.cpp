@@ -20,8 +20,8 @@ TEST(Compare, EqualArraysAgree) {
   EXPECT_TRUE(agree(vector({inf, -inf}), vector({inf, -inf}), 0));
 }
 
-// Wherever the NaN stands, on either side or on both, before or after a
-// larger difference: it is no agreement at any tolerance.
+// A NaN on either side or on both, before or after a larger difference, is a
+// disagreement at any tolerance.
 TEST(Compare, NaNNeverAgrees) {
   for (double tolerance : {0.0, 1.0, 1e300, inf})
     for (size_t place : {0, 1, 2}) {

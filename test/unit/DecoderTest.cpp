@@ -67,7 +67,7 @@ protected:
     makeInputs();
   }
 
-  /// Data of every name: 5 places of what is given, 4 of what is generated.
+  /// Data of every name: 5 places of the given name, 4 of the generated one.
   void makeInputs() {
     mlir::Operation *system = findContainer(*training, "training");
     for (const auto &[path, shape] : describeParameters(system)) {

@@ -1,7 +1,7 @@
 //===- ExpandMathTest.cpp - functions are as exact as they promise --------===//
 //
-// Compiles each op for a scalar and for a vector and compares both with libm
-// in long double, over the whole range of arguments and at the edges.
+// Compiles each op for a scalar and for a vector. Compares both with libm in
+// long double, over the whole range of arguments and at the edges.
 //
 //===----------------------------------------------------------------------===//
 

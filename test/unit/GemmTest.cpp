@@ -174,7 +174,7 @@ TEST_P(Gemm, IsTheChainForEverySizeAndOrientation) {
           if (m * n * k > 100'000 && m % 5 != 0)
             continue;
           std::vector<T> a = p.values(m * k), b = p.values(k * n);
-          // Gaps between the rows of C stay as they are.
+          // Gaps between the rows of C do not change.
           int64_t ldc = n + 3;
           for (bool transposedA : {false, true})
             for (bool transposedB : {false, true})
@@ -259,7 +259,7 @@ TEST_P(Gemm, PacksPastTheCachesAsOtherwise) {
   with([]<typename T>(Products<T> &p) {
     int64_t k = 37, n = 1000, panels = p.tile.panels(n);
     std::vector<T> b = p.values(k * n);
-    // It writes to whole cache lines, and each range of panels by itself.
+    // It writes to whole cache lines, and each range of panels alone.
     std::vector<T> room(p.tile.packedSize(k, n) + 64 / sizeof(T));
     T *out = room.data();
     while (reinterpret_cast<uintptr_t>(out) % 64 != 0)
@@ -317,8 +317,8 @@ TEST_P(Gemm, ReadsTheRowsOfAList) {
   });
 }
 
-/// Rows of `runs` runs, some of which lie nowhere: where each lies, and the
-/// same rows one after the other.
+/// Rows of `runs` runs, and some of them are nowhere: the place of each, and
+/// the same rows in sequence.
 template <typename T>
 static std::vector<int64_t> scatteredRuns(const std::vector<T> &source,
                                           int64_t rows, int64_t runs,
@@ -334,8 +334,8 @@ static std::vector<int64_t> scatteredRuns(const std::vector<T> &source,
   return list;
 }
 
-// Runs shorter and longer than a vector, and cut by the end of a block; what
-// lies nowhere is 0.
+// Runs shorter and longer than a vector, and cut by the end of a block; runs
+// that are nowhere are 0.
 TEST_P(Gemm, GathersRowsInRuns) {
   with([]<typename T>(Products<T> &p) {
     int64_t n = 70;

@@ -20,7 +20,7 @@ struct Equation {
   ComputeOp op;
   Value index;
 
-  /// `arithmetic`: ops of which the last gives %at.
+  /// `arithmetic`: ops; the last one gives %at.
   explicit Equation(const std::string &arithmetic) {
     context.loadDialect<AttnDialect, arith::ArithDialect>();
     module = parseSourceString<ModuleOp>("attn.program @p {\n"

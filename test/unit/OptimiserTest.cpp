@@ -177,7 +177,7 @@ TEST(TrainOptions, Entries) {
   EXPECT_TRUE(options.buckets);
   EXPECT_EQ(options.bucketLength, "");
   EXPECT_EQ(optionsOf({{"early_stop", "none"}}).earlyStop.metric, "");
-  // A metric, of what it is said to be.
+  // The expected value of a metric.
   options = optionsOf({{"early_stop", "bleu(tgt, patience = 2)"}});
   EXPECT_EQ(options.earlyStop.metric, "bleu(tgt)");
   EXPECT_EQ(options.earlyStop.patience, 2);
@@ -274,7 +274,7 @@ TEST(DataOrder, EachExampleOnceInBatchesOfSimilarSize) {
   }
   EXPECT_EQ(seen.size(), sizes.size());
   EXPECT_LE(spread, int64_t(2 * batches.size()));
-  // The order is that of the seed and the epoch.
+  // The order depends on the seed and the epoch.
   EXPECT_EQ(batchesOf(0, sizes, options), batches);
   EXPECT_NE(batchesOf(1, sizes, options), batches);
   options.seed = 1;

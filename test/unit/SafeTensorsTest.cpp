@@ -208,7 +208,8 @@ TEST(SafeTensors, AnotherLayoutIsTheSame) {
 // Places
 //===----------------------------------------------------------------------===//
 
-/// A place that cannot be looked at is no device: nothing there is touched.
+/// A place that cannot be examined does not count as a device: nothing there is
+/// touched.
 TEST(SafeTensors, WhatCannotBeLookedAtIsNotWritten) {
   namespace fs = std::filesystem;
   fs::path folder =

@@ -1,8 +1,8 @@
 //===- SearchTest.cpp - a wide beam is brute force ------------------------===//
 //
 // A recurrent decoder over four symbols whose state is a real number. A beam
-// that holds every sequence gives all of them in the order of their log p, and
-// log p is what it is when each is given.
+// that holds every sequence gives all of them in the order of their log p. The
+// log p equals the log p of the same sequence as input.
 //
 //===----------------------------------------------------------------------===//
 

@@ -64,7 +64,7 @@ TEST(SentencePieces, CutsAndJoins) {
   EXPECT_EQ(texts.front(), "\xE2\x96\x81"
                            "a");
   EXPECT_EQ(model->join(texts), "attention and state");
-  // What is no symbol is unknown, and stands as it is when it is joined.
+  // Text that is not a symbol is unknown, and is unchanged when it is joined.
   auto pieces = model->cut("a \xF0\x9F\x98\x80");
   EXPECT_EQ(pieces.back().id, runtime::Symbol::unknown);
   EXPECT_EQ(pieces.back().text, "\xF0\x9F\x98\x80");

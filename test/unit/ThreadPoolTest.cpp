@@ -96,7 +96,7 @@ TEST(ThreadPool, NumbersItsThreads) {
     ASSERT_GE(thread, 0);
     ASSERT_LT(thread, 3);
     parts[thread] += static_cast<int>(last - first);
-    // Whoever does all units itself is the only thread of that call.
+    // A thread that does all units alone is the only thread of that call.
     parallel(other, 2,
              [&](int64_t, int64_t) { EXPECT_EQ(fovea_pool_thread(), 0); });
     EXPECT_EQ(fovea_pool_thread(), thread);

@@ -105,7 +105,7 @@ static const Known *knownIn(StringRef text) {
       {"cp.async.commit_group", reinterpret_cast<void *>(&endCopies)},
       {"cp.async.wait_group", reinterpret_cast<void *>(&waitForCopies)},
       {"wgmma.fence.", reinterpret_cast<void *>(&beginGroup)},
-      // A list of words follows that of sums.
+      // A list of words follows the list of sums.
       {"}, {$", reinterpret_cast<void *>(&multiplyWords), true, true, true},
       {"wgmma.mma_async.", reinterpret_cast<void *>(&multiplyGroup), false,
        true, true},

@@ -68,10 +68,10 @@ private:
   uint64_t group = 0;
 };
 
-/// A side of a product in the memory of a block: rows of 128 bytes, swizzled.
-/// Rows are those of the side, and what lies in them its terms; or, turned,
-/// rows are terms, and what lies in them 64 columns, the next of which are
-/// `further` on.
+/// One side of a product in the memory of a block: rows of 128 bytes, swizzled.
+/// The rows are the side's rows, and their elements are terms. Or, transposed,
+/// the rows are terms with 64 columns each, and the next columns are `further`
+/// on.
 struct GroupSide {
   const char *first = nullptr;
   bool isTurned = false;
@@ -86,7 +86,7 @@ struct GroupSide {
 using GroupWords = std::array<uint32_t, 4>;
 
 /// The pending products of a thread: those of its group, 64 rows by some
-/// columns, of which it has two of each four of eight columns.
+/// columns. The thread has two of each four of eight columns.
 class GroupProduct {
 public:
   using Failure = std::string; // empty: none

@@ -13,7 +13,7 @@ class Function;
 namespace fovea::emulator {
 
 /// Makes atomic accesses and fences call the emulator (Together.cpp). A
-/// function with any of them joins those that wait for others.
+/// function with any of them joins the functions that wait for others.
 llvm::Error replaceAtomics(llvm::Function &function,
                            llvm::DenseSet<llvm::Function *> &waiting);
 

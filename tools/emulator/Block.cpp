@@ -107,7 +107,7 @@ void Machine::beginFibers() {
   for (uint32_t thread = 0; thread < grid.threads; ++thread) {
     Fiber &fiber = fibers[thread];
     fiber.stack.resize(stackBytes);
-    // What the last thread has not left is no one's.
+    // The memory that the last thread keeps has no owner.
     ASAN_UNPOISON_MEMORY_REGION(fiber.stack.data(), stackBytes);
     fiber.context = make_fcontext(fiber.stack.data() + stackBytes, stackBytes,
                                   &Machine::enter);

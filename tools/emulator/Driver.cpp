@@ -3,36 +3,37 @@
 // The functions of runtime/device/CudaApi.def. Environment variables control
 // the behaviour:
 //
-//   FOVEA_EMULATOR_SCHEDULE    ascending, descending, or a number: shuffled so
-//   FOVEA_EMULATOR_PROCESSORS  how many there are: the size of grids
-//   FOVEA_EMULATOR_DEVICES     how many devices there are; as of others,
-//                              CUDA_VISIBLE_DEVICES says which of them are seen
-//   FOVEA_EMULATOR_BYTES       what a device has
-//   FOVEA_EMULATOR_VERSION     of the driver, as 13000
-//   FOVEA_EMULATOR_CAPABILITY  of the device, as 75; 0: the emulator's own
+//   FOVEA_EMULATOR_SCHEDULE    ascending, descending, or the seed of a shuffle
+//   FOVEA_EMULATOR_PROCESSORS  number of processors: the size of grids
+//   FOVEA_EMULATOR_DEVICES     number of devices; CUDA_VISIBLE_DEVICES selects
+//                              among them as usual
+//   FOVEA_EMULATOR_BYTES       memory of a device
+//   FOVEA_EMULATOR_VERSION     version of the driver, such as 13000
+//   FOVEA_EMULATOR_CAPABILITY  of the device, such as 75; 0: the emulator's own
 //   FOVEA_EMULATOR_BROKEN      1: the driver does not start
-//   FOVEA_EMULATOR_MANAGED     0: the device does not share memory
-//   FOVEA_EMULATOR_LOST        the launch at which the device is lost
+//   FOVEA_EMULATOR_MANAGED     0: the device has no managed memory
+//   FOVEA_EMULATOR_LOST        the launch that loses the device
 //   FOVEA_EMULATOR_GRAPHS      0: there is no memory for graphs
-//   FOVEA_EMULATOR_COOPERATIVE 0: blocks that are there at the same time are
-//                              refused
+//   FOVEA_EMULATOR_COOPERATIVE 0: cooperative launches are refused
 //   FOVEA_EMULATOR_CLUSTERS    0: there are no clusters of blocks
 //   FOVEA_EMULATOR_LOG         a file that gets a line for each launch, and for
-//                              each graph, whose launches follow
-//   FOVEA_EMULATOR_WATCH       0: accesses are not asked about
-//   FOVEA_EMULATOR_OPTIMISE    0: the code of kernels is made fast, not good
-//   FOVEA_EMULATOR_FAULT       what is wrong with it, which has to be seen:
-//                              barriers (nobody waits for a block), blocks (all
-//                              think that they are the first), memory (the last
-//                              number of what is allocated is missing),
-//                              updates (a graph is told nothing new), copies
-//                              (nobody waits for one, or for room), bytes
-//                              (nobody expects any), products (nobody waits for
-//                              sums), proxies (copies see no barrier), grids
-//                              (no block waits for others), fences (they do
-//                              nothing), peers (no block waits until another of
-//                              its cluster has room), begins or ends (none
-//                              waits for its cluster at its begin, or end)
+//                              each graph, followed by its launches
+//   FOVEA_EMULATOR_WATCH       0: accesses are not checked
+//   FOVEA_EMULATOR_OPTIMISE    0: kernels are compiled faster and run slower
+//   FOVEA_EMULATOR_FAULT       a planted fault, which tests must find:
+//     barriers    no thread waits for its block
+//     blocks      every block takes itself for the first one
+//     memory      an allocation lacks its last number
+//     updates     a graph keeps its old arguments
+//     copies      no thread waits for a copy, or for room
+//     bytes       no barrier expects bytes
+//     products    no thread waits for sums
+//     proxies     copies ignore barriers
+//     grids       no block waits for others
+//     fences      fences do nothing
+//     peers       no block waits until another one of its cluster has room
+//     begins      no block waits for its cluster at its begin
+//     ends        no block waits for its cluster at its end
 //
 //===----------------------------------------------------------------------===//
 

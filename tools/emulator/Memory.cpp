@@ -190,7 +190,8 @@ std::string Memory::access(const char *address, size_t bytes, bool writes,
   if (at + bytes > region.bytes)
     return fmt::format("{} bytes {} to {} of {} that has {}", verb, at,
                        at + bytes - 1, region.name, region.bytes);
-  // Every access to a number touches its first byte, or that of its halves.
+  // Every access to a number touches its first byte, or the first byte of its
+  // halves.
   constexpr size_t word = 4;
   std::string wrong;
   for (size_t part = 0; region.shadows && part < bytes && wrong.empty();

@@ -21,8 +21,8 @@ namespace fovea::emulator {
 
 /// The thread of an access, and its synchronisation state. Accesses of two
 /// threads are ordered if a barrier of their common block, or of their common
-/// group, separates them, or if the later one's block sees what the other one's
-/// did by then.
+/// group, separates them. They are also ordered if the later one's block sees
+/// what the other one's did by then.
 struct Access {
   uint32_t block = 0, thread = 0;
   uint32_t blockWaits = 0, groupWaits = 0;
@@ -45,7 +45,7 @@ public:
   }
   /// The next block knows nothing of the shared memory's content.
   void beginBlock();
-  /// Swaps the shared memory of one block for that of another.
+  /// Swaps the shared memory of one block for the memory of another.
   void exchangeBlock(std::vector<char> &other);
   /// The position of a shared address in the memory saved by
   /// `exchangeBlock`.

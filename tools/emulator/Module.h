@@ -30,8 +30,8 @@ public:
   static llvm::Expected<std::unique_ptr<DeviceModule>> load(const void *image);
   Kernel *find(const std::string &name);
 
-  /// The maximum dynamic shared memory of a block, and that of the next
-  /// launch.
+  /// The maximum dynamic shared memory of a block, and the dynamic shared
+  /// memory of the next launch.
   static constexpr int64_t mostSharedBytes = 227 << 10;
   static void setSharedBytes(int64_t bytes);
 

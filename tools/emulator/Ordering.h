@@ -25,7 +25,7 @@ public:
   /// A time for each block.
   using Times = std::vector<uint32_t>;
 
-  /// So many blocks, none of which knows another; 0: they do not run
+  /// So many blocks that do not know each other; 0: they do not run
   /// concurrently.
   void begin(uint32_t blocks);
 

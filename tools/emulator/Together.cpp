@@ -1,10 +1,9 @@
 //===- Together.cpp - blocks that run at the same time --------------------===//
 //
 // Blocks of a cooperative launch wait for each other by polling words in
-// memory; those of a cluster by barriers in their shared memory, to which
-// others also copy. A block runs until all of its threads wait, or poll such
-// a word; then the next one runs. Shared memory is that of the running
-// block.
+// memory. Blocks of a cluster wait by barriers in their shared memory, to which
+// others also copy. A block runs until all of its threads wait, or poll such a
+// word; then the next one runs. Shared memory belongs to the running block.
 //
 //===----------------------------------------------------------------------===//
 

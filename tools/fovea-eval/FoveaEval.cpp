@@ -1,9 +1,9 @@
 //===- FoveaEval.cpp - evaluates a system or program of a file ------------===//
 //
-// A developer's tool for tests of IR: runs the reference interpreter (with
-// --compiled, compiled code; with --launches, the interpreter of launches, on a
-// program with its schedule) on one container of an .mlir file and prints every
-// output as a line
+// A developer's tool for tests of IR: runs the reference interpreter on one
+// container of an .mlir file. With --compiled it runs compiled code, with
+// --launches the interpreter of launches, on a program with its schedule.
+// Prints every output as a line
 //
 //   NAME [EXTENTS]: VALUE VALUE ..
 //

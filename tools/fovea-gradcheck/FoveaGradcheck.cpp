@@ -1,8 +1,8 @@
 //===- FoveaGradcheck.cpp - gradients against central differences ---------===//
 //
-// Differentiates the system @loss of a file, evaluates it and its gradients by
-// the reference interpreter, and compares every entry of every parameter with
-// a central difference of nll + 0.5 * penalty. A NaN anywhere is a failure.
+// Differentiates the system @loss of a file, and evaluates it and its gradients
+// by the reference interpreter. Compares every entry of every parameter with a
+// central difference of nll + 0.5 * penalty. A NaN anywhere is a failure.
 //
 // A file may have several parts, separated by `// -----`, as for fovea-opt;
 // `--module` picks one. Inputs are random where the command line gives none.

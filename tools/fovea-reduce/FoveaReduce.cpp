@@ -57,7 +57,7 @@ static SmallVector<Operation *> candidatesIn(ModuleOp module) {
   return ops;
 }
 
-/// A value of this type that stands before `op` in its block.
+/// A value of this type before `op` in its block.
 static Value valueBefore(Operation *op, Type type) {
   for (Operation *other = op->getPrevNode(); other;
        other = other->getPrevNode())
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
                  << input << "'\n";
     return 1;
   }
-  // What is not valid any more is no result, and no news.
+  // A module that is no longer valid is not a result, and not reported.
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
   bool changes = true;
   while (changes) {

@@ -5,7 +5,7 @@
 //   spec = model.fov
 //   data = src=train.tsv:1,tgt=train.tsv:2
 //   quiet
-// An option of the command line replaces that of the file; `set` of both
+// An option of the command line replaces the file's option; `set` of both
 // applies.
 //
 //===----------------------------------------------------------------------===//

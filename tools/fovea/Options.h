@@ -11,7 +11,7 @@ class App;
 
 namespace fovea::cli {
 
-/// Adds every command with its options to `app`. What is given goes into
+/// Adds every command with its options to `app`. Parsed options go into
 /// `arguments`.
 void addCommands(CLI::App &app, Arguments &arguments);
 

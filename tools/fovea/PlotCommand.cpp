@@ -185,8 +185,8 @@ bool PlotCommand::readLog(const std::string &given, const std::string &label) {
       });
 }
 
-/// The values of a key over those of another, for lines with both. The best one
-/// is that of the last line with `best`.
+/// The values of a key over the values of another, for lines with both. The
+/// best one is on the last line with `best`.
 static pictures::Curve curveOf(const std::vector<json> &lines,
                                const std::string &x, const std::string &key) {
   pictures::Curve curve;

@@ -1,7 +1,7 @@
 //===- Sweep.cpp - one training per combination of settings ---------------===//
 //
 // Every combination is checked before the first one trains. Each is an ordinary
-// training in its own folder, so it resumes by itself, and the figures of the
+// training in its own folder, so it resumes on its own, and the figures of the
 // table come from its log.
 //
 //===----------------------------------------------------------------------===//
@@ -114,7 +114,7 @@ static std::vector<StringRef> splitValues(StringRef text) {
   return result;
 }
 
-/// Adds `1..3` as 1, 2 and 3. False if the text is no such range.
+/// Adds `1..3` as 1, 2 and 3. False if the text is not such a range.
 static bool addRange(StringRef text, std::vector<std::string> &values) {
   auto [first, last] = text.split("..");
   uint64_t begin = 0, end = 0;

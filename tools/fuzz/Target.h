@@ -22,15 +22,15 @@ enum class Outcome { Refused, Parsed, Compiled, Scheduled };
 /// Parses `text`, formats it, compiles it if there is a context, and runs
 /// every pass on the result. Aborts with a message if a promise is
 /// broken:
-/// * (F1) what is printed is printable UTF-8, and a refusal prints an error;
-/// * (F2) a layout means what the text meant, with the same comments;
-/// * (F3) a layout is laid out already;
-/// * (F4) what compiles is verified IR;
-/// * (F5) what no pass refuses with an error is verified IR after each;
-/// * (F6) no message has a word of the compiler's inside, an error stands in a
-///   file of the user, and none is said twice of the same names.
-/// `includeDir` is where `use` looks. What is printed is added to `messages`,
-/// and then (F6) is for the caller to judge.
+/// * (F1) the output is printable UTF-8, and a refusal prints an error;
+/// * (F2) a formatted text has the same meaning and the same comments;
+/// * (F3) formatting it again changes nothing;
+/// * (F4) the compiled IR verifies;
+/// * (F5) the IR verifies after each pass, unless the pass reports an error;
+/// * (F6) no message has an internal word of the compiler. An error is in a
+///   file of the user, and is reported once for the same names.
+/// `use` searches `includeDir`. Messages are added to `messages` if it is
+/// given, and then the caller checks (F6).
 Outcome tryText(llvm::StringRef text, mlir::MLIRContext *context = nullptr,
                 llvm::StringRef includeDir = {},
                 std::string *messages = nullptr);

@@ -1,6 +1,6 @@
 //===- EmitEpilogue.cpp - equations after products, column by column ------===//
 //
-// The work units are those of a product (EmitProduct.cpp) whose columns are
+// The work units are those of a product (EmitProduct.cpp). Its columns are
 // grouped by places of the equations, so that they fill whole panels of every
 // product.
 //

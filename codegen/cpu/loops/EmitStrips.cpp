@@ -36,7 +36,7 @@ public:
                unsigned lanes)
       : StripFrame(b, storage, group, real), tile(tile), lanes(lanes) {}
 
-  /// Work unit `unit`, of which each outer place has `parts`.
+  /// Work unit `unit`. Each outer place has `parts` units.
   void emit(const Place &at, Value unit, Value parts);
   /// The same after a product with weights, for the rows of all examples.
   void emitBatch(const Place &place, Value first, Value last);

@@ -4,11 +4,11 @@
 // tiles. Block boundaries change no result: sums go through C between blocks of
 // k, and a store and a load are exact.
 //
-// The loops, from outside: blocks of k, blocks of rows (the part of A is copied
-// and stays in the second-level cache, with the panel's part of B), panels,
-// tiles of rows. While a panel is multiplied, the next one and the rows of A to
-// be copied next are prefetched into the second-level cache: the hardware would
-// read them too late.
+// The loops, from outside: blocks of k, blocks of rows, panels, tiles of rows.
+// The block's part of A is copied and stays in the second-level cache, with the
+// panel's part of B. While a panel is multiplied, the next panel and the next
+// rows of A are prefetched into the second-level cache: the hardware would read
+// them too late.
 //
 //===----------------------------------------------------------------------===//
 

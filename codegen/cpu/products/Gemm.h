@@ -44,8 +44,8 @@ struct GemmTile {
   }
 };
 
-/// 8 rows of three vectors with 32 vector registers (8 x 48 in f32 with
-/// AVX-512, 8 x 12 with NEON), otherwise 6 rows of two (6 x 16 with AVX2).
+/// With 32 vector registers, 8 rows of three vectors: 8 x 48 in f32 with
+/// AVX-512, 8 x 12 with NEON. Otherwise 6 rows of two: 6 x 16 with AVX2.
 GemmTile gemmTile(mlir::Type element, const Target &target);
 
 /// Returns whether `emitGemm` supports an element type: f32 and f64.
@@ -63,8 +63,9 @@ bool isGemmElement(mlir::Type element);
 ///   Fast where rs or cs is 1. Distinct panels may be packed by distinct
 ///   threads.
 ///
-/// - `@fovea_pack_far_<t>` does the same past the caches, for more than they
-///   hold or what is multiplied much later. %out lies at a cache line.
+/// - `@fovea_pack_far_<t>` does the same with stores that bypass the caches:
+///   for more than they hold, or for what is multiplied much later. %out begins
+///   at a cache line.
 ///
 /// - `@fovea_pack_parts_<t>(.., %first, %last, %parts)` packs B whose columns
 ///   are parts of n / %parts columns, a multiple of a vector: one vector of
@@ -83,10 +84,10 @@ bool isGemmElement(mlir::Type element);
 ///
 /// - `@fovea_product_<t>(%a: ptr, %ars, %acs, %b: ptr, %rs, %cs, %c: ptr, %ldc,
 ///   %m, %n, %k, %kBelow, %kAbove, %nBelow, %nAbove)` computes C = A * B from
-///   B as it lies: packs it piece by piece. Where m <= k +
-///   kBelow and k <= m + kAbove do not both hold, A is zero, and may be passed
-///   over; where m <= n + nBelow and n <= m + nAbove do not both hold, C
-///   becomes zero. `unbounded` is no bound. It uses 400 KB of the stack more.
+///   an unpacked B: it packs B piece by piece. A is zero, and may be skipped,
+///   unless m <= k + kBelow and k <= m + kAbove. C becomes zero unless m <= n +
+///   nBelow and n <= m + nAbove. `unbounded` disables a bound. It uses 400 KB
+///   of the stack more.
 void emitGemm(mlir::ModuleOp module, mlir::Type element, const Target &target);
 
 /// Adds the functions for a gathered A; call `emitGemm` first.
@@ -106,12 +107,12 @@ void emitGemm(mlir::ModuleOp module, mlir::Type element, const Target &target);
 void emitGatheredGemm(mlir::ModuleOp module, mlir::Type element,
                       const Target &target);
 
-/// Adds another one, for rows of which a condition chooses some:
+/// Adds another one, for rows that a condition selects:
 ///
 /// - `@fovea_gemm_chosen_<t>(%a: ptr, %list: ptr, %b: ptr, %rs, %c: ptr, %ldc,
 ///   %n, %k, %first, %last)` computes the same as `@fovea_gemm_columns_<t>` for
-///   one run of each term and rows of B of consecutive elements, but passes
-///   over every term that is nowhere. It uses 560 KB of the stack in f32.
+///   one run of each term and rows of B of consecutive elements. It skips every
+///   term that is nowhere. It uses 560 KB of the stack in f32.
 void emitChosenGemm(mlir::ModuleOp module, mlir::Type element,
                     const Target &target);
 

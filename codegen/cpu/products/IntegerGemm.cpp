@@ -1,13 +1,13 @@
 //===- IntegerGemm.cpp - products of whole numbers of 8 bits --------------===//
 //
-// Two terms at a time: bytes of B become i16, a pair of A is in every lane, and
-// one instruction (pmaddwd, or vpdpwssd with its addition) multiplies 16 bits
+// Two terms at a time: bytes of B become i16, and every lane has a pair of A.
+// One instruction (pmaddwd, or vpdpwssd with its addition) multiplies 16 bits
 // and adds two neighbours in i32. Full products of 8 bits: vpmaddubsw would
 // saturate.
 //
-// With VNNI, four terms at a time: vpdpbusd multiplies bytes of A without sign
-// with those of B. So A has 128 more, and each sum begins at -128 times that of
-// its column of B, which follows each packed panel.
+// With VNNI, four terms at a time: vpdpbusd multiplies unsigned bytes of A with
+// signed bytes of B. So 128 is added to A, and each sum begins at -128 times
+// the sum of its column of B. These sums follow each packed panel.
 //
 //===----------------------------------------------------------------------===//
 

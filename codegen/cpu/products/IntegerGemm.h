@@ -1,8 +1,8 @@
 //===- IntegerGemm.h - products of whole numbers of 8 bits ----*- C++ -*-===//
 //
 // The functions of Gemm.h for factors that are whole numbers from -127 to 127,
-// in f32, of which each sum is below 2^24: sums in i32 have the bits of any
-// other order. Packed, B has one byte per element.
+// in f32. Each sum is below 2^24, so sums in i32 have the bits of any other
+// order. Packed, B has one byte per element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,11 +16,10 @@ namespace fovea::codegen {
 /// Adds:
 ///
 /// - `@fovea_pack_i8(%b: ptr, %rs, %cs, %k, %n, %out: ptr, %first, %last,
-///   %parts)` packs panels as `@fovea_pack_parts_f32` does (%parts may be 1).
-///   In a panel, term k of column c is byte k % g of the group (k / g) *
-///   columns
-///   + c, for groups of g = 2 or 4 terms. Each panel of K terms has room for
-///   alignTo(K, 4) + 4 bytes per column.
+///   %parts)` packs panels as `@fovea_pack_parts_f32` does; %parts may be 1.
+///   Terms form groups of g = 2 or 4. Term k of column c is byte k % g of the
+///   group (k / g) * columns + c. Each panel of K terms has room for alignTo(K,
+///   4) + 4 bytes per column.
 ///
 /// - `@fovea_gemm_i8` and `@fovea_gemm_rows_i8` with the arguments of
 ///   `@fovea_gemm_f32` and `@fovea_gemm_rows_f32`; the terms of A are adjacent,

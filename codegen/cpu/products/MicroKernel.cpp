@@ -1,9 +1,10 @@
 //===- MicroKernel.cpp - one tile of C in registers -----------------------===//
 //
-// The innermost loop of every matrix product: for each k, load a row of the
-// packed panels, and for each row of A broadcast one element and multiply-add.
-// With 12 rows of two vectors, 24 accumulators, two vectors of B and one of A
-// fill 27 of 32 registers, and 24 independent chains hide the latency.
+// The innermost loop of every matrix product. For each k, it loads a row of the
+// packed panels, and for each row of A it broadcasts one element and
+// multiply-adds. With 12 rows of two vectors, 24 accumulators, two vectors of B
+// and one of A fill 27 of 32 registers. The 24 independent chains hide the
+// latency.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- Product.cpp - matrix products whose right side is used once --------===//
 //
-// C = A * B with a B that is packed where it is used, in pieces that fit into
-// the second-level cache, and that may be needed only along a diagonal. The
-// order of the terms of each element does not depend on the pieces.
+// C = A * B. B is packed where it is used, in pieces that fit into the
+// second-level cache, and may be needed only along a diagonal. The order of the
+// terms of each element does not depend on the pieces.
 //
 //===----------------------------------------------------------------------===//
 

@@ -64,8 +64,8 @@ private:
                  mlir::Value rows, int64_t columns,
                  llvm::function_ref<void(const Piece &)> body);
   /// Calls the GEMM for a piece of the product `op`. Its first row goes to
-  /// `to`, `stride` elements before the next. `list`: where the rows of its
-  /// left side lie; null: one after the other.
+  /// `to`, `stride` elements before the next. `list`: the places of the rows of
+  /// its left side; null: they are consecutive.
   void multiply(KernelBuilder &kernel, mlir::Value frame, attn::ComputeOp op,
                 const Piece &piece, mlir::Value terms, mlir::Value list,
                 mlir::Value to, mlir::Value stride);

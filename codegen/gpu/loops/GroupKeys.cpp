@@ -1,11 +1,11 @@
 //===- GroupKeys.cpp - attention by groups of warps -----------------------===//
 //
-// On a machine whose blocks fetch tiles with one instruction (GroupOps.h), a
-// block has 128 rows and three concurrent parts, as in FlashAttention-3 (Shah
-// et al., 2024). A producer thread of the last warp group fetches copies of the
-// rows, and then of 64 keys at a time, while any of the `stages` is empty. Two
-// consumer groups of four warps attend, 64 rows each: while one computes
-// weights, the other uses the tensor cores.
+// If the machine's blocks fetch tiles with one instruction (GroupOps.h), a
+// block has 128 rows. It has three concurrent parts, as in FlashAttention-3
+// (Shah et al., 2024). A producer thread of the last warp group fetches copies
+// of the rows. Then it fetches 64 keys at a time, while any of the `stages` is
+// empty. Two consumer groups of four warps attend to 64 rows each: while one
+// computes weights, the other uses the tensor cores.
 //
 //   fetching   wait until the rows before are read; fetch rows
 //              for each tile: wait until stage s is empty, fetch keys
@@ -14,7 +14,7 @@
 //              keys; pairs, in registers; wgmma, of pairs and keys; say that s
 //              is empty
 //
-// The register layout of wgmma's sums equals that of mma.sync, so pairs are
+// The register layout of wgmma's sums equals mma.sync's layout, so pairs are
 // processed by the same code (KeyTiles.cpp).
 //
 //===----------------------------------------------------------------------===//
@@ -62,8 +62,8 @@ struct Part {
   int64_t termTiles, offset;
 };
 
-/// The layout of a block's memory: that of a kernel in strips, plus the tiles
-/// of products.
+/// The layout of a block's memory: as for a kernel in strips, plus the tiles of
+/// products.
 struct Layout {
   SmallVector<Part> rows, keys;
   /// The rows of a product; keys are those of the attention's sides.

@@ -343,8 +343,8 @@ void StripEmitter::storeWeighted(const Rows &own, ValueRange carried) {
   }
 }
 
-/// The range of keys with allowed pairs beside the rows, from the first of a
-/// tile on, and whether all pairs of a tile are allowed.
+/// The range of keys with allowed pairs beside the rows, from the start of a
+/// tile, and whether all pairs of a tile are allowed.
 std::pair<Value, Value> StripEmitter::keysBeside(Value first, Value count) {
   std::optional<Band> all;
   for (ComputeOp read : attention->reads) {

@@ -93,10 +93,10 @@ void fovea::codegen::fetchForAll(KernelBuilder &b, Value to, Value from,
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Fields of PTX's matrix descriptor: the address in units of 16 bytes, that of
-/// the next eight rows at bit 32, the 128-byte swizzle at bit 62. The field at
-/// bit 16 is that of the next 64 columns if rows are terms, and otherwise
-/// unused.
+/// Fields of PTX's matrix descriptor: the address in units of 16 bytes, the
+/// distance to the next eight rows at bit 32, the 128-byte swizzle at bit 62.
+/// The field at bit 16 is the distance to the next 64 columns if rows are
+/// terms, and otherwise unused.
 static Value describe(KernelBuilder &b, Value address, uint64_t field) {
   constexpr uint64_t unit = 16, addressBits = 0x3FFFF;
   uint64_t layout =

@@ -1,10 +1,9 @@
 //===- GroupTile.cpp - tiles by groups of warps ---------------------------===//
 //
 // A block has three concurrent parts. A producer thread of the last warp
-// fetches, for each 64 terms, a tile of A and one or two of B into the
-// block's memory, while any of the `stages` is empty. Two consumer
-// groups of four warps multiply, 64 rows each, with the sums in
-// registers.
+// fetches tiles into the block's memory while any of the `stages` is empty: for
+// each 64 terms, one of A and one or two of B. Two consumer groups of four
+// warps multiply 64 rows each, with the sums in registers.
 //
 //   fetching     wait until stage s is empty, expect its bytes, copy
 //   multiplying  wait until stage s is full, wgmma for each 16 terms, wait for

@@ -1,9 +1,10 @@
 //===- TensorOps.h - the instructions of tensor cores ---------------------===//
 //
 // Operations of all 32 threads of a warp on bf16 matrices: the fragments of
-// PTX's mma.sync.m16n8k16. Of the left side, 16 x 16, and of the result, 16 x
-// 8, thread `lane` has elements of the rows lane / 4 and lane / 4 + 8; of the
-// right side, 16 x 8, elements of the column lane / 4.
+// PTX's mma.sync.m16n8k16. The left side has 16 x 16 elements, the right side
+// and the result 16 x 8. Of the left side and of the result, thread `lane` has
+// elements of the rows lane / 4 and lane / 4 + 8. Of the right side it has
+// elements of the column lane / 4.
 //
 //===----------------------------------------------------------------------===//
 

@@ -171,7 +171,7 @@ void Tile::store(KernelBuilder &b, Value sum, Value at, Value column) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Factors as they are
+// Unpacked factors
 //===----------------------------------------------------------------------===//
 
 /// Elements of a thread along each side of a tile.

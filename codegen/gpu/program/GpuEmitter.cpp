@@ -48,7 +48,7 @@ void GpuEmitter::callKernel(func::FuncOp function, Value units, int64_t threads,
   callParallel(function, units, sharedBytes, /*otherwise=*/0);
 }
 
-/// for (unit = that of the group or block; unit < units; unit += all of them)
+/// for (unit = number of the group or block; unit < units; unit += all of them)
 void GpuEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
                             KernelBody body) {
   KernelBuilder kernel(op->getLoc(), module.getContext());

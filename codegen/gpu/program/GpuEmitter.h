@@ -140,7 +140,7 @@ private:
                                         const TileShape &)>
                     tileOf);
 
-  /// Those that stay on the device.
+  /// Memories that stay on the device.
   std::vector<std::pair<attn::ScanOp, mlir::scf::ForOp>> loops;
   llvm::DenseMap<mlir::Operation *, StepLaunch> stepLaunches;
   llvm::MapVector<mlir::Operation *, KeptProduct> keptProducts;

@@ -50,7 +50,7 @@ void fovea::codegen::waitForBlock(KernelBuilder &kernel) {
 }
 
 void fovea::codegen::waitForThreads(KernelBuilder &kernel, int64_t count) {
-  // Barrier 0 is that of all threads.
+  // Barrier 0 is for all threads.
   kernel.create<LLVM::CallIntrinsicOp>(
       kernel.getStringAttr("llvm.nvvm.barrier.cta.sync.aligned.count"),
       ValueRange{i32(kernel, 1), i32(kernel, count)});
@@ -82,7 +82,7 @@ static Value numberInMemory(KernelBuilder &kernel, ModuleOp module,
   return kernel.create<LLVM::AddressOfOp>(pointer, symbol);
 }
 
-/// The first thread of a block signals its arrival. That of the last block
+/// The first thread of a block signals its arrival. The last block's thread
 /// starts the next turn, for which the others wait. NVPTX's atomic additions
 /// are unordered, so there are fences.
 void fovea::codegen::waitForGrid(KernelBuilder &kernel, ModuleOp module) {

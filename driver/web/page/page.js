@@ -112,7 +112,7 @@ function showAnswers(hypotheses, milliseconds) {
 
 const inputs = () => [...find('fields').querySelectorAll('input')];
 
-// One question at a time; of those that come meanwhile the last one counts.
+// One question at a time. Meanwhile only the latest question is kept.
 async function ask() {
   if (isBusy) {
     isAskedAgain = true;

@@ -1,9 +1,9 @@
 //===- Bounds.cpp - is every read inside its array? -----------------------===//
 //
-// Proves that each index of each read lies between the first and the last place
-// of its axis, for all values of the indices and lengths: the negation must
-// have no integer solution. Places.h has the known facts; the conditions around
-// a term (Guards.h) also hold. Lowering restates the ones that a read needs.
+// Proves that each index of each read is inside its axis, for all values of the
+// indices and lengths: the negation must have no integer solution. Places.h has
+// the known facts; the conditions around a term (Guards.h) also hold. Lowering
+// restates the ones that a read needs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -237,8 +237,8 @@ SmallVector<Prover::Miss, 1> Prover::missesOf(Term *term,
   return misses;
 }
 
-/// Counts the places below 0, and from `size` on, of axis `axis` that are given
-/// for those of `piece`, by equations that fix that axis as well.
+/// Counts the places below 0, and from `size` on, of axis `axis` that other
+/// equations of `piece` give. These equations fix that axis as well.
 static std::pair<int64_t, int64_t> cornersOf(const Array &array,
                                              const Piece &piece, unsigned axis,
                                              const Extent &size) {

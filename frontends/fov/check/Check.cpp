@@ -153,8 +153,8 @@ void Checker::checkPiece(Array &array, const Piece &piece) {
           {{array.loc, "it is declared here"}});
 }
 
-/// `x[k+1] = ..` starts at 1: the places before it are given. What is given at
-/// a place, as x[-1,k], is given for all of the other indices.
+/// `x[k+1] = ..` starts at 1: other equations give the places before it. An
+/// equation at a place, such as x[-1,k], defines all of the other indices.
 void Checker::shiftedPieces(const Array &array) {
   const Piece *general = array.general();
   for (const Piece &piece : array.pieces)

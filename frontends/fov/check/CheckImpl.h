@@ -2,7 +2,7 @@
 //
 // Private to Check.cpp (names, ranges, choices) and CheckTerms.cpp (right
 // sides, calls). Each mistake causes one error. Terms that depend on a reported
-// one are skipped, and so is a second error at the same place, which comes from
+// one are skipped. So is a second error at the same place, which comes from
 // another member of a family.
 //
 //===----------------------------------------------------------------------===//

@@ -121,8 +121,8 @@ bool Checker::checkRead(Term &term) {
   return checkIndices(term.args) && checkFallback(term);
 }
 
-/// `w[i,j]` for a read `w[j,i]` of which `var` is an index that has to have
-/// `extent`, where only that fits; or nothing.
+/// `w[i,j]` for a read `w[j,i]` with an index `var` that must have `extent`, if
+/// only that fits; or nothing.
 std::string Checker::exchanged(const Term &read, const IndexVar *var,
                                const Extent &extent) {
   if (read.kind != TermKind::Read)

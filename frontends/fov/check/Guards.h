@@ -10,8 +10,8 @@
 namespace fovea::fov {
 
 /// Visits every term of a model with the conditions around it: those of
-/// reductions and branches, and in the equations of a def, those that hold
-/// wherever the def is called. A conjunction counts as its parts.
+/// reductions and branches, and in the equations of a def, conditions that hold
+/// at every call. A conjunction counts as its parts.
 class GuardedTerms {
 public:
   using Visitor = llvm::function_ref<void(Term *, const Conditions &)>;

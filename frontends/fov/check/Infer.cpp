@@ -183,7 +183,7 @@ void Inference::run() {
   }
 }
 
-/// An index without any other range has that of a read under `??`.
+/// An index without any other range gets the range of a read under `??`.
 bool Inference::rangeOfOptional() {
   for (const IndexUse &use : model.uses) {
     if (use.var->extent || !use.read->fallback || use.shift != 0)
@@ -197,9 +197,9 @@ bool Inference::rangeOfOptional() {
   return false;
 }
 
-/// a[t] = a[t-1] / 2 + x[t] has the shape of x[t] if nothing else defines one,
-/// and `if i == j then x[i] else f(a[i])` that of the known branch. Returns
-/// false if there is nothing to guess from.
+/// a[t] = a[t-1] / 2 + x[t] has the shape of x[t] if nothing else defines one.
+/// `if i == j then x[i] else f(a[i])` has the shape of the known branch.
+/// Returns false if there is nothing to guess from.
 bool Inference::guessShape() {
   Term *best = nullptr;
   const Shape *shape = nullptr;
@@ -317,8 +317,8 @@ void Inference::lookAtBinding(const SizeBinding &binding, Item item) {
     const Atom *atom = size.openAtom();
     if (!atom)
       continue;
-    // A floor may still contain an open size, even this one: a size defined by
-    // itself stays open.
+    // A floor may still contain an open size, even this one: a size that its
+    // own value defines stays open.
     const Atom *open = given.unresolved();
     if (open && open != atom)
       dependents[open].push_back(item);
@@ -410,7 +410,7 @@ void Inference::lookAtChoice(const Choice &choice) {
       // Of each component.
       target.valueShape = Shape(term->shape->begin() + 1, term->shape->end());
   }
-  // Without a size, that of its bounds.
+  // Without a size, the size of its bounds.
   bool hasSize = llvm::any_of(choice.parameters, [](auto &parameter) {
     return parameter.first == "size";
   });

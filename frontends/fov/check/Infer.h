@@ -10,9 +10,9 @@
 namespace fovea::fov {
 
 /// Finds the extent of every index, the shape and kind of every term, and the
-/// sizes that calls bind, by one fixed point (GRAMMAR 4 and 5). Then checks
-/// that all uses agree. Returns true if everything is known and agrees; errors
-/// are reported.
+/// sizes that calls bind. It uses one fixed point (GRAMMAR 4 and 5), then
+/// checks that all uses agree. Returns true if everything is known and agrees;
+/// errors are reported.
 bool infer(Elaborated &model, Diagnostics &diagnostics);
 
 /// Returns the shape of a term, if its parts determine it already; part of

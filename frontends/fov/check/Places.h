@@ -1,10 +1,10 @@
 //===- Places.h - what is known of whole numbers in a model ---------------===//
 //
-// Terms of whole numbers as sums of variables, with what the language says of
-// them: ranges of indices, lengths that are at least 1, both branches of an
-// `if`, what a minimum, a quotient or an argmax can be, and the equations that
-// define what is read. Bounds.cpp asks whether it follows that a place is
-// inside.
+// Terms of whole numbers as sums of variables, with the facts of the language
+// about them: ranges of indices, lengths that are at least 1, and both branches
+// of an `if`. Other facts are the values of a minimum, a quotient or an argmax,
+// and the equations that define an array that is read. Bounds.cpp asks whether
+// they imply that a place is inside.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ public:
 
   /// The value of a term; an unknown one is a variable of its own.
   WholeSum valueOf(const Term *term) { return valueOf(term, nullptr); }
-  /// A size; a nested length is that of `row`, and unknown without one.
+  /// A size; a nested length is the length of `row`, and unknown without one.
   std::optional<WholeSum> valueOf(const Extent &extent,
                                   const WholeSum *row = nullptr);
   /// Assumes `condition`.

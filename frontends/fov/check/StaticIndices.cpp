@@ -1,11 +1,11 @@
 //===- StaticIndices.cpp - which indices select members of a family -------===//
 //
-// An index is static if it selects a member of a family (`cell[l](..)`), occurs
-// in a `length`, or stands at an axis that is static in another equation. An
-// axis is static if its places can only be ordered member by member. Finds
-// static indices and their ranges by a fixed point over the syntax of one scope
-// (GRAMMAR 4). Static indices are expanded before inference, so their ranges
-// use only dims.
+// An index is static if it selects a member of a family (`cell[l](..)`) or
+// occurs in a `length`. It is also static if an axis that it indexes is static
+// in another equation. An axis is static if its places can only be ordered
+// member by member. Finds static indices and their ranges by a fixed point over
+// the syntax of one scope (GRAMMAR 4). Static indices are expanded before
+// inference, so their ranges use only dims.
 //
 //===----------------------------------------------------------------------===//
 
@@ -144,8 +144,8 @@ Family *StaticAnalysis::familyOf(const Expr &base, bool &isLength) {
   return symbol->family;
 }
 
-/// Marks every candidate inside `expr` static, except that of a length from the
-/// data: W[m].
+/// Marks every candidate inside `expr` static, except for the index of a length
+/// from the data: W[m].
 void StaticAnalysis::useAll(const Expr &expr, const Env *env) {
   if (expr.kind == ExprKind::Name)
     if (Candidate *candidate = find(env, expr.name))
@@ -338,7 +338,7 @@ bool StaticAnalysis::dependsOn(Family *from, const Statement &on) {
 }
 
 /// v[0] = .., v[l < L] = f(y[0]), y[l] = g(cell[l](v[l])): v is computed from
-/// the members of y. These depend on v's places, one of which has its own
+/// the members of y. These depend on v's places, and one place has its own
 /// equation. Only a member-by-member order exists, so v is a family as well.
 /// Returns true if one was found.
 bool StaticAnalysis::makeMembers() {
@@ -375,7 +375,7 @@ bool StaticAnalysis::isSelf(const Use &use) {
   });
 }
 
-/// `l < L`; that of `sum[l < m + 1]` is another one for each m.
+/// `l < L`; the range of `sum[l < m + 1]` differs for each m.
 void StaticAnalysis::readStated(Candidate &candidate) {
   if (candidate.isReduced &&
       !elaborator.size(*candidate.stated, scope, nullptr, /*report=*/false))

@@ -1,10 +1,10 @@
 //===- Warnings.cpp - likely mistakes of a right model --------------------===//
 //
-// Warns about valid models that are probably mistakes: probabilities used as
-// logits, weights normalised over one index and summed over another, parameters
-// that no loss trains, products that stay zero, a cell with exchanged state and
-// input. Each text has a fix, and a line that ends with `# as meant` gets no
-// warning.
+// Warns about valid models that are probably mistakes. Probabilities are used
+// as logits, or weights are normalised over one index and summed over another.
+// No loss trains a parameter, or a product stays zero. The state and the input
+// of a cell are exchanged. Each text has a fix, and a line that ends with `# as
+// meant` gets no warning.
 //
 //===----------------------------------------------------------------------===//
 
@@ -125,8 +125,8 @@ static void checkParameter(const Choice &choice, StringRef name,
 /// normalised axis.
 static const Term *softmaxOf(const Term &factor,
                              llvm::SmallVectorImpl<const IndexVar *> &along) {
-  // `softmax[i](..)` has the axes of its indices first; those that an equation
-  // binds as well are selected at once.
+  // `softmax[i](..)` has the axes of its indices first; the indices that an
+  // equation binds as well are selected at once.
   auto addAxes = [&](const Term &value, ArrayRef<const Term *> indices) {
     bool isFound = isReduction(value, Reduction::Softmax) &&
                    value.kind == TermKind::Reduce;
@@ -483,8 +483,8 @@ static bool readsPast(const Term &term) {
   return false;
 }
 
-/// `cell(x[t], h[t-1])`: of a cell the first argument, the state, has a size
-/// that its declaration gives, and the last one that of its first use. Where
+/// `cell(x[t], h[t-1])`: the first argument of a cell, the state, has the size
+/// of its declaration, and the last one has the size of its first use. Where
 /// both are equal, exchanged arguments have no other sign.
 static void checkCells(const Elaborated &model, Diagnostics &diagnostics) {
   auto isDeclared = [](const SizeBinding &binding) {

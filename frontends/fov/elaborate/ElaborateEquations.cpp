@@ -217,7 +217,7 @@ Array *Elaborator::readLeft(const ast::Left &left, Scope &scope,
       read.var->originLoc = data->loc;
       read.var->origin = data->name + "[" + read.var->name + "]";
     }
-    // W of turn[n,j] is that of n.
+    // W of turn[n,j] is the W of n.
     const Atom *length = data ? data->extents[k].length() : nullptr;
     for (unsigned outer = 0; length && read.var && outer < k; ++outer)
       if (IndexVar *parent = places[outer].var;

@@ -44,7 +44,7 @@ bool Elaborator::isTooDeep(SMLoc loc) {
     return isFull;
   error(Code::tooLarge, loc,
         "this is nested too deep, or is defined by itself");
-  // Two definitions by itself would recurse in every branch.
+  // A definition that uses itself twice would recurse in every branch.
   return isFull = true;
 }
 
@@ -256,7 +256,7 @@ fovea::fov::affineIndex(const Term &term) {
   return std::pair(at->index, shift);
 }
 
-/// The value of a bound index where its name stands.
+/// The value of a bound index in the place of its name.
 Term *Elaborator::boundIndex(IndexVar *var, SMLoc loc) {
   Term *term = make(TermKind::Index, loc);
   term->index = var;

@@ -1,7 +1,7 @@
 //===- ElaborateNames.cpp - names, paths and indices ---------------------===//
 //
-// Resolves a name with indices to a member of a family, a part of a module or
-// of an import, and the read that it becomes.
+// Resolves a name with indices: to a member of a family, to a part of a module
+// or of an import, and to the read that it becomes.
 //
 //===----------------------------------------------------------------------===//
 

@@ -59,7 +59,7 @@ static const ast::Item *structureIn(ArrayRef<ast::Item> items) {
   return found == items.end() ? nullptr : found;
 }
 
-/// Binds the sizes of a def: those that are given, in order or by name, then
+/// Binds the sizes of a def: first the given ones, in order or by name, then
 /// the values of the others, which may use the sizes before them. Returns false
 /// after an error.
 bool Elaborator::bindSizes(const Statement &def, StringRef name,
@@ -388,7 +388,7 @@ void Elaborator::declareParam(const Statement &s, Scope &scope) {
   family->loc = s.array.loc;
   Symbol *declared = declare(scope, s.array.name, symbol);
   if (!declared) {
-    // Whoever calls it means this one.
+    // Its callers mean this one.
     Symbol &other = scope.symbols[s.array.name];
     if (!other.family)
       other.kind = Symbol::Mistake;

@@ -48,7 +48,7 @@ void Elaborator::readBaselineWord(const Expr &value, LatentTreatment &result) {
   result.words["baseline"] = name.str();
 }
 
-/// `policy(..)`: log p of what decoding draws must be that of training.
+/// `policy(..)`: log p of what decoding draws must equal log p in training.
 void Elaborator::elaboratePolicy(const Treatment &treatment, Scope &scope,
                                  Choice &choice) {
   std::string name = treatment.name.str();

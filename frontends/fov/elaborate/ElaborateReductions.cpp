@@ -180,7 +180,7 @@ Term *Elaborator::reduceVector(const Expr &expr, const Extent &extent,
                                const Members &members) {
   const ast::Binder &binder = expr.binders[0];
   std::optional<Reduction> reduction = reductionNamed(expr.name);
-  // A place of a member that is left out stands for no member.
+  // If a place of a member is left out, it names no member.
   int64_t all = extent.value().value_or(0);
   bool keepsPlaces = !reduction || isNormaliser(*reduction) ||
                      reduction == Reduction::Argmax ||

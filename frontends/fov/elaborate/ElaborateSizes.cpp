@@ -32,7 +32,7 @@ std::optional<Extent> Elaborator::lengthAt(Symbol &symbol, int64_t at,
     else if (staticValue(place, scope, nullptr) == at)
       return result.value = size(*s->value, scope, nullptr);
   }
-  // An index, also that of a length, starts at 0.
+  // An index starts at 0, also the index of a length.
   if (!general || at < 0) {
     error(Code::missingEquation, loc,
           "no equation gives the length at " + std::to_string(at),

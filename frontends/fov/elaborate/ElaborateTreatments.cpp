@@ -434,8 +434,8 @@ Term *Elaborator::parameterByPlace(const Choice &of, ArrayRef<Choice> others,
   return index(whole, indices, of.loc);
 }
 
-/// A latent that is drawn in its own way at some places inside of its range,
-/// `z[0] ~ ..` beside `z[i] ~ ..`, is drawn in one way everywhere, with
+/// A latent may be drawn in its own way at some places inside of its range,
+/// `z[0] ~ ..` beside `z[i] ~ ..`. It is then drawn in one way everywhere, with
 /// parameters that are given by place.
 void Elaborator::joinPlaces() {
   auto isEverywhere = [](const Choice &choice) {

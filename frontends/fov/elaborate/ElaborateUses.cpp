@@ -92,8 +92,8 @@ constantNames(const std::vector<const Statement *> &statements) {
   return names;
 }
 
-/// The statements of a file after those that it includes, without the replaced
-/// ones.
+/// The statements of a file after the statements of its includes, without the
+/// replaced ones.
 Elaborator::Statements Elaborator::flatten(const Program &program) {
   Statements included,
       own(program.file->statements.begin(), program.file->statements.end());

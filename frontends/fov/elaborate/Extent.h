@@ -1,11 +1,12 @@
 //===- Extent.h - symbolic sizes ------------------------------------------===//
 //
-// A size is a polynomial with rational coefficients over dims (whose values are
-// known), lengths (which come with each example), sizes that a call binds, and
-// floors of those. Two sizes are equal when they are the same polynomial, so
-// `D/K * K` is D, and an E where an H is wanted is a mistake even while both
-// are 512. A plain number equals a dim of that value. What does not fit (2^62,
-// 64 terms, powers over 32) is too large, and stays so in all that it enters.
+// A size is a polynomial with rational coefficients. Its variables are dims
+// (whose values are known), lengths (which come with each example), sizes that
+// a call binds, and floors of these. Two sizes are equal when they are the same
+// polynomial. So `D/K * K` is D, and an E where an H is wanted is a mistake
+// even while both are 512. A plain number equals a dim of that value. What does
+// not fit (2^62, 64 terms, powers over 32) is too large, and so are all sizes
+// that it enters.
 //
 //===----------------------------------------------------------------------===//
 
@@ -151,8 +152,8 @@ private:
 
 using Shape = llvm::SmallVector<Extent, 2>;
 
-/// Whether `place` lies outside an axis of `size`, a data extent being at least
-/// 1. What nobody can say is inside.
+/// Returns whether `place` is outside an axis of `size`; a data extent is at
+/// least 1. Unknown places count as inside.
 bool isOutside(const Extent &place, const Extent &size);
 
 /// `[H = 512]`, `[T, E]`, `number`.

@@ -272,7 +272,7 @@ struct LatentTreatment {
   Term *reward = nullptr, *baseline = nullptr;
   /// The arguments given by an equation, such as a schedule.
   std::map<std::string, Term *> schedules;
-  /// Of its arguments those that are words.
+  /// Its arguments that are words.
   std::map<std::string, std::string> words;
 };
 

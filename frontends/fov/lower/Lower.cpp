@@ -35,7 +35,7 @@ std::string Lowering::lengthName(const Atom *atom) {
   return name;
 }
 
-/// Length ops come first in the system, each after those that it uses.
+/// Length ops come first in the system, each after the ops that it uses.
 void Lowering::emitLength(const Atom *atom) {
   if (!lengths.try_emplace(lengthName(atom), atom).second)
     return;
@@ -165,7 +165,7 @@ bool Lowering::isStored(const Array &array, unsigned axis,
   return array.shift(axis) == 0 && isInside(array, axis, constant);
 }
 
-/// Returns whether a constant place lies inside its axis.
+/// Returns whether a constant place is inside its axis.
 bool Lowering::isInside(const Array &array, unsigned axis,
                         const Extent &constant) {
   std::optional<Extent> size = array.axis(axis);
@@ -390,7 +390,7 @@ void Lowering::emitChoice(const Choice &choice) {
   } else if (choice.treatment) {
     NamedAttrList entries;
     entries.set("kind", builder.getStringAttr(choice.treatment->kind));
-    // The baseline is that of the other places.
+    // The baseline is the one of the other places.
     for (auto &[name, number] : choice.treatment->numbers)
       if (!boundary || name != "baseline")
         entries.set(name, builder.getF64FloatAttr(number));
@@ -455,7 +455,7 @@ void Lowering::emitMarks() {
   }
 }
 
-/// The terms that choices are made from, and those that steer a search.
+/// The terms that choices are made from, and the terms that steer a search.
 static SmallVector<const Term *> decodingTerms(const Elaborated &model) {
   SmallVector<const Term *> terms;
   for (const Choice &choice : model.choices) {

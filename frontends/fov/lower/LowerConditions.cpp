@@ -93,8 +93,8 @@ bool Lowering::needs(Term *term, Term *condition) {
   return needed[{term, condition}] = result;
 }
 
-/// The conditions of the path that involve only the term's own indices, and
-/// those that it needs.
+/// The conditions of the path that involve only the term's own indices, and the
+/// conditions that the term needs.
 Lowering::Path Lowering::relevant(Term *term, const Path &path) {
   Path result;
   for (Term *condition : path) {

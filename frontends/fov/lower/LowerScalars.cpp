@@ -251,8 +251,8 @@ Value Lowering::indexValue(Body &body, Term *term) {
 // Reads
 //===----------------------------------------------------------------------===//
 
-/// The values at constant places, those with more constants first:
-/// `h[-1,-1]` is no place of `h[-1,j]`, whichever is written first.
+/// The values at constant places, with more constants first: `h[-1,-1]` does
+/// not belong to `h[-1,j]`, in whichever order they are written.
 static SmallVector<const Piece *> boundariesOf(const Array &array) {
   auto numFixed = [](const Piece &piece) {
     return llvm::count_if(piece.places,
@@ -460,8 +460,8 @@ std::string Lowering::boundaryLabel(const Array &array, const Piece &piece) {
   return label + "]";
 }
 
-/// `<s>`, which stands before every sentence.
-/// `<s>`, for each sentence of an array of them.
+/// `<s>` before every sentence. For an array of sentences, `<s>` for each of
+/// them.
 Value Lowering::startSymbol(ArrayRef<Extent> outer) {
   if (start && outer.empty())
     return start;

@@ -61,7 +61,7 @@ al[t, j] = logsumexp[i < 2 where i <= j](al[t-1, i]) + y[t, j]
 al[-1, j] = if j == 0 then 0 else -inf
 penalty 0 - al[T-1, 1]
 """, {"w": [0.0, 1.0]}, {"x": [[1.0, 1.0]]}, loss=-log(s), grad_w=[1 - s, s - 1])
-# Three symbols, one after the other, do not fit into two steps.
+# Three symbols in a row do not fit into two steps.
 LONG = """data x[T] : real
 param w : vector(4)
 y[t, k] = log_softmax[k < 4](w[k] * x[t])

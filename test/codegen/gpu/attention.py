@@ -27,8 +27,8 @@ from same_bits import SCHEDULES
 from tensors import Tensor
 
 K, N = 20, 12
-# What a gradient in bf16 may be off by, as a share of its size: products of two
-# factors with 8 digits each, and weights, one after the other.
+# The largest error of a gradient in bf16, as a share of its size: products of two
+# factors with 8 digits each, and then weights.
 NEAR = 2**-5
 # What the score of a query `p[t]` and a key `g[u]` is, and which keys there are.
 KINDS = {
@@ -106,7 +106,7 @@ def compareRounded(kind, run, weights, inputs, schedules):
     rows = inputs["q"].shape[1]
     lengths = inputs["q.length"].values
     grads = [name for name in first if name.startswith("grad/")]
-    # Two examples, one of which has no part in the loss: half of the gradients of the other.
+    # Two examples, and only one is part of the loss: half of its gradients.
     pair = {name: Tensor(t.dtype, [2, *t.shape[1:]], t.values[:2 * math.prod(t.shape[1:])]) for name, t in inputs.items()}
     pair["c"].values[rows * N:] = [0.0] * (rows * N)
     halves = run.rounding(weights, pair) if grads else {}

@@ -10,11 +10,11 @@ import re
 import subprocess
 import sys
 
-# A processor has 65,536 registers. 64 let 1024 threads run at a time, 128 half of
-# them, which is enough for products, whose threads have much to do; in a large
-# tile they have 64 sums each, and a block may have a processor to itself. Of
-# tiles in bf16 two or more small ones, of 128 threads, run at a time, or a large
-# one. Of a loop that is one launch two blocks of 128 threads are on a processor.
+# A processor has 65,536 registers. With 64 per thread, 1024 threads run at a time;
+# with 128, half of them. That is enough for products, whose threads have much to
+# do. In a large tile they have 64 sums each, and a block may have a processor to
+# itself. Two or more small tiles in bf16, of 128 threads, run at a time, or one
+# large tile. A loop that is one launch has two blocks of 128 threads on a processor.
 # Strips of attention are 64 rows by 256 threads, and two blocks of them are on a
 # processor; in bf16 they are as products are, and some keys at a time are 128
 # threads. Tiles of copies have 256 or 288 threads, and a processor to themselves;

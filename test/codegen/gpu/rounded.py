@@ -115,7 +115,7 @@ def drawing():
     draw = random.Random(1)
 
     def number():
-        # One of four lies in the middle of two that have 8 digits.
+        # One of four is in the middle between two numbers with 8 digits.
         value = draw.uniform(-2, 2)
         return rounded(value) + math.copysign(2.0 ** (math.frexp(value)[1] - 9), value) if draw.random() < 0.25 \
             else single(value)

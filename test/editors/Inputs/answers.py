@@ -25,7 +25,7 @@ for action in client.of("codeAction", "wrong.fov", range=everywhere,
     [[edit]] = action["edit"]["changes"].values()
     print("fix:", action["title"], "->", edit["newText"])
 
-# A read outside of its range: what stands there instead.
+# A read outside of its range, and its replacement.
 client.open("outside.fov", """model outside
 data x[S] : real
 y[i < S] = x[i+1]
@@ -108,7 +108,7 @@ with open(prelude[0]["uri"].removeprefix("file://")) as file:
 print("references", [l["range"]["start"]["line"] for l in client.at(
     "references", "small.fov", marks["f"], context={"includeDeclaration": True})])
 
-# Renaming edits every place, and says what cannot be.
+# Renaming edits every place, or gives the reason against it.
 edits = client.at("rename", "small.fov", marks["f"], newName="forward")
 [edits] = edits["changes"].values()
 print("renamed", [(e["range"]["start"]["line"], e["range"]["start"]["character"])
@@ -155,7 +155,7 @@ client.open("untidy.fov", "model untidy\ndata x[ S ]:real\ny[i]=x[i]+1\n")
 print("== layout")
 print(client.formatted("untidy.fov"), end="")
 
-# Other files: unsaved text counts, and what is wrong is said at the `use`.
+# Other files: unsaved text counts, and mistakes are reported at the `use`.
 client.open("part.fov", "model part\ndata x[S] : real\ny[i] = 2 * x[i]\n")
 marks = client.open("whole.fov", """model whole
 data v[S] : real

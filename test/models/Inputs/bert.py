@@ -115,7 +115,7 @@ def main():
         print("within 1e-8" if worst <= 1e-8 else f"off by {worst}")
 
 
-#: The pooled vector, and that of the last piece, of each sentence.
+#: The pooled vector and the vector of the last piece, for each sentence.
 WANTED = {
     "pooled": [[0.594185677, 0.159277557, 0.231697043, 0.40232836, 0.249217579, 0.077713806, -0.168690293,
                 -0.157068133],

@@ -63,7 +63,7 @@ def main():
                 print(f"{len(curves)} curves, {kind}: {least:.1f}")
                 good &= least >= 10
             elif not curves:
-                # Of one hue, the larger value is darker, whoever looks.
+                # In one hue, the larger value is darker for everybody.
                 lights = [seen(colour, kind)[0] for colour in cells]
                 print(f"{len(cells)} cells, {kind}: lightness {min(lights):.0f} to {max(lights):.0f}")
                 order = sorted(cells, key=lambda colour: seen(colour, "usual")[0])

@@ -118,7 +118,7 @@ UNIFORM = ("z ~ uniform(v[0], v[0] + exp(v[2]))", "v[1] * z",
 MIXTURE = ("z ~ mixture[k < 2](logit = v[0] * k, normal(v[2] * (k + 1), 0.5 + k))", "v[1] * z * z",
            lambda v: v[1] * sum(p * ((v[2] * (k + 1)) ** 2 + (0.5 + k) ** 2)
                                 for k, p in enumerate(softmax([0, v[0]]))))
-# Pairs: the mean of z0^2 + z0 z1 of a normal with means a, b, deviations c, d and correlation r is a^2 + c^2 + a b + r c d.
+# Pairs: the mean of z0^2 + z0 z1 is a^2 + c^2 + a b + r c d, for means a, b, deviations c, d and correlation r.
 PAIR = ("z ~ mixture[k < 2](logit = v[0] * k, bivariate(v[2] * (k + 1) ++ 0.3, 0.5 + k ++ 0.8, 0.6 - k))",
         "v[1] * (z[0] * z[0] + z[0] * z[1])",
         lambda v: v[1] * sum(p * ((v[2] * (k + 1)) ** 2 + (0.5 + k) ** 2 + v[2] * (k + 1) * 0.3
@@ -140,7 +140,7 @@ def guided_bit(v):
     return v[1] * (3 - q) + divergence([q, 1 - q], [p, 1 - p])
 
 
-# Two normals, of which the guide has the mean v2 and the deviation exp(v0 / 2).
+# Two normals: the guide has the mean v2 and the deviation exp(v0 / 2).
 def guided_normal(v):
     mean, sd = v[2], math.exp(v[0] / 2)
     return v[1] * (mean ** 2 + sd ** 2) + 0.5 * ((mean - v[0]) ** 2 + sd ** 2 - 1) - math.log(sd)
@@ -170,7 +170,7 @@ SINGLES = {
 }
 
 
-# The sum over all values, of which nothing is drawn.
+# The sum over all values, without draws.
 SUM = """model sum
 data x[P] : real
 data y[T] : bit
@@ -347,7 +347,7 @@ def check(folder, name):
     for a, b in zip([ours[0], *ours[1]], [theirs[0], *theirs[1]], strict=True):
         assert abs(a - b) <= 1e-11 * max(1, abs(b)), (a, b)
     if name in ("pathwise", "guide relaxed"):
-        # Of a relaxation the gradient is that of the very draw.
+        # A relaxation has the gradient of its own draw.
         exact = gradient(lambda w: model.run(w, 7, 5)[0], v)
         for a, b in zip(ours[1], exact, strict=True):
             assert abs(a - b) <= 1e-7, (ours[1], exact)

@@ -105,7 +105,7 @@ def main(folder, proposal):
     scores = [logits(weights, x) for x in X]
     exact = sum(math.log(sum(map(math.exp, s))) - s[y] for s, y in zip(scores, Y))
 
-    # The loss is exact, and its gradient that of the estimate.
+    # The loss is exact, and its gradient belongs to the estimate.
     for how in (["--dtype", "f64"], ["--reference"]):
         for seed in (0, 1, 77):
             result = ours(folder, ["loss", "grads"], weights, seed, proposal, DRAWN, *how)

@@ -77,7 +77,7 @@ late = socket.create_connection(("127.0.0.1", port))
 late.sendall(b"GET / HTTP/1.1\r\n")
 before = megabytes(process.pid), megabytes(page)
 
-# A body of 500 MB, of which next to nothing is taken.
+# A body of 500 MB: next to nothing of it is read.
 status, _, sent = ask(f"POST /log HTTP/1.1\nHost: {own}\nContent-Length: 500000000\n\n", body=500000000)
 after = megabytes(process.pid), megabytes(page)
 print("POST:", status if status == "405" else status, "sent little:", sent < 20_000_000,

@@ -64,7 +64,7 @@ def by_browser(page, questions):
             if browser.evaluate("shown.length") == 0:
                 answers.append({"error": browser.evaluate("find('mistake').textContent")})
                 continue
-            # What stands in the table is what the model has said.
+            # The table has the answers of the model.
             rows = browser.evaluate(
                 "[...find('answers').tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent))")
             answers.append({"hypotheses": browser.evaluate("shown")})
