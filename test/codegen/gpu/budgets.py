@@ -17,10 +17,9 @@ import sys
 # large tile. A loop that is one launch has two blocks of 128 threads on a processor.
 # Strips of attention are 64 rows by 256 threads, and two blocks of them are on a
 # processor; in bf16 they are as products are, and some keys at a time are 128
-# threads. Tiles of copies have 256 or 288 threads, and a processor to themselves;
-# so have strips of copies, whose 384 threads begin with 168, and some of which
-# take 232 later. Who copies factors has 256 threads, and a processor
-# two blocks.
+# threads. Tiles of copies have 256 or 288 threads, and a processor to themselves.
+# So have strips of copies: their 384 threads begin with 168 registers, and some
+# take 232 later. Blocks that copy factors have 256 threads, two on a processor.
 MOST = {"kernels": 64, "products": 128, "large products": 255, "loops": 255, "small tiles in bf16": 192,
         "large tiles in bf16": 255, "strips": 128, "strips in bf16": 255, "tiles of copies": 224, "strips of copies": 168,
         "copies of factors": 128}

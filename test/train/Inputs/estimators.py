@@ -118,7 +118,7 @@ UNIFORM = ("z ~ uniform(v[0], v[0] + exp(v[2]))", "v[1] * z",
 MIXTURE = ("z ~ mixture[k < 2](logit = v[0] * k, normal(v[2] * (k + 1), 0.5 + k))", "v[1] * z * z",
            lambda v: v[1] * sum(p * ((v[2] * (k + 1)) ** 2 + (0.5 + k) ** 2)
                                 for k, p in enumerate(softmax([0, v[0]]))))
-# Pairs: the mean of z0^2 + z0 z1 is a^2 + c^2 + a b + r c d, for means a, b, deviations c, d and correlation r.
+# Pairs: the mean of z0^2 + z0 z1 is a^2 + c^2 + a b + r c d. Means are a, b, deviations c, d, the correlation is r.
 PAIR = ("z ~ mixture[k < 2](logit = v[0] * k, bivariate(v[2] * (k + 1) ++ 0.3, 0.5 + k ++ 0.8, 0.6 - k))",
         "v[1] * (z[0] * z[0] + z[0] * z[1])",
         lambda v: v[1] * sum(p * ((v[2] * (k + 1)) ** 2 + (0.5 + k) ** 2 + v[2] * (k + 1) * 0.3
