@@ -57,9 +57,10 @@ private:
   MLIRContext *context;
   bool keepsPacked;
   unsigned numMemories = 0;
-  /// A packed factor: the array, its offset, strides, sizes and parts.
+  /// A packed factor: the array, its offset, strides, sizes and parts, and
+  /// whether rows are gathered, which decides how elements are stored.
   using PackedKey = std::tuple<const void *, int64_t, int64_t, int64_t, int64_t,
-                               int64_t, int64_t>;
+                               int64_t, int64_t, bool>;
   std::map<PackedKey, ArrayLocationAttr> packed;
   /// The copies that kernels in strips read.
   std::vector<std::pair<CopiedSide, ArrayLocationAttr>> copiedSides;
@@ -238,10 +239,10 @@ LogicalResult Placer::placeLoop(Operation *loop) {
 ArrayLocationAttr Placer::copyOf(ComputeOp op, const CopiedSide &side) {
   PackedKey key = {
       side.array.getAsOpaquePointer(), side.first,   side.along, side.deep,
-      side.rows.value_or(0),           side.columns, 1};
+      side.rows.value_or(0),           side.columns, 1,          false};
   // Rows selected by a list belong to this product only.
   if (side.isListed)
-    key = {op.getAsOpaquePointer(), 0, 0, 0, 0, 0, 1};
+    key = {op.getAsOpaquePointer(), 0, 0, 0, 0, 0, 1, false};
   ArrayLocationAttr &location = packed[key];
   if (location)
     return location;
@@ -261,7 +262,7 @@ void Placer::placeProduct(ComputeOp op) {
     return;
   Value right = product->right.getArray();
   KernelOp kernel = columnsAround(op);
-  PackedKey key = {op.getAsOpaquePointer(), 0, 0, 0, 0, 0, 1};
+  PackedKey key = {op.getAsOpaquePointer(), 0, 0, 0, 0, 0, 1, false};
   if (product->isByRows())
     key = {right.getAsOpaquePointer(),
            product->rightFirst,
@@ -269,7 +270,8 @@ void Placer::placeProduct(ComputeOp op) {
            product->columnStride,
            product->columns(),
            product->count,
-           kernel ? partsOf(op, kernel) : 1};
+           kernel ? partsOf(op, kernel) : 1,
+           bool(product->gathered)};
   if (!kernel && needsRowList(op))
     op->setAttr(listName, next(LocationKind::list));
   if (readsCopies(op)) {

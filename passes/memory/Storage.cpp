@@ -32,6 +32,22 @@ int64_t fovea::attn::numbersIn(ArrayType type) {
   return product;
 }
 
+/// Rows that lie in one piece, times weights.
+static bool isByWholeRows(const RowsProduct &product) {
+  return product.isByRows() && !product.gathered;
+}
+
+PackedForm fovea::attn::packedFormOf(ComputeOp op, Type real) {
+  std::optional<RowsProduct> product = rowsProductOf(op);
+  if (!product || !isByWholeRows(*product) || !real.isF32())
+    return PackedForm::Reals;
+  if (Type factor = precisionOf(op); factor && factor.isInteger(8))
+    return PackedForm::Bytes;
+  auto param = product->right.getArray().getDefiningOp<ParamOp>();
+  Type own = param ? precisionOf(param) : Type();
+  return own && own.isBF16() ? PackedForm::Halves : PackedForm::Reals;
+}
+
 StorageMap::StorageMap(ProgramOp op, Type real)
     : real(real), target(TargetAttr::of(op)) {
   program.entry = op.getSymName().str();
@@ -376,10 +392,17 @@ void StorageMap::addProduct(ComputeOp op, int position) {
   int64_t columns = llvm::alignTo(product->columns(), target.getTileColumns());
   auto type = cast<ArrayType>(product->right.getArray().getType());
   int64_t elements = isRows ? product->count * columns : columns;
-  // Bytes in groups of up to four, and a number of four bytes per column.
-  if (Type factor = precisionOf(op);
-      factor && factor.isInteger(8) && real.isF32() && isRows)
+  switch (packedFormOf(op, real)) {
+  case PackedForm::Reals:
+    break;
+  case PackedForm::Halves:
+    elements = llvm::divideCeil(elements, 2);
+    break;
+  case PackedForm::Bytes:
+    // In groups of up to four, and a number of four bytes per column.
     elements = (llvm::divideCeil(product->count, 4) + 1) * columns;
+    break;
+  }
   SmallVector<Attribute> extents = {builder.getI64IntegerAttr(elements)};
   if (!isRows)
     extents.insert(extents.begin(), type.getShape().begin(),

@@ -17,6 +17,11 @@
 
 namespace fovea::attn {
 
+/// How elements of a packed right side are stored, in code for real numbers of
+/// this type. Halves: in bf16. Bytes: the factors are whole numbers.
+enum class PackedForm { Reals, Halves, Bytes };
+PackedForm packedFormOf(ComputeOp op, mlir::Type real);
+
 /// A loop of the program while it runs.
 struct Loop {
   mlir::Operation *op = nullptr;

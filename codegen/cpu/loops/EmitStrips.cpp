@@ -265,7 +265,7 @@ void StripEmitter::multiplyWeights(Value first, Value count) {
       address(b.pointerSlot(place.frame, left.slot),
               b.add(b.mul(first, leftWidth), b.number(product.leftFirst)));
   Value packed = b.pointerSlot(place.frame, storage.packedOf(op)->slot);
-  b.call(isOfIntegers(op, real) ? gemmIntegersName : gemmName(real),
+  b.call(functionsOf(op, real).multiply,
          {from, leftWidth, one, packed, to, width, count,
           b.number(product.columns()), b.number(product.count), b.number(0),
           b.number(tile.panels(product.columns())), b.truth(false)});

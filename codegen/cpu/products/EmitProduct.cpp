@@ -45,20 +45,16 @@ void ProgramEmitter::emitPack(ComputeOp op, RowsProduct product) {
                                            first,
                                            last};
            int64_t parts = storage.packedPartsOf(op);
-           if (isOfIntegers(op, real)) {
+           ProductFunctions functions = functionsOf(op, real);
+           if (parts > 1 || functions.pack == functions.packParts) {
              arguments.push_back(kernel.number(std::max<int64_t>(parts, 1)));
-             kernel.call(packIntegersName, arguments);
-             return;
-           }
-           if (parts > 1) {
-             arguments.push_back(kernel.number(parts));
-             kernel.call(packPartsName(real), arguments);
+             kernel.call(functions.packParts, arguments);
              return;
            }
            kernel.branch(
                kernel.less(terms, kernel.number(mostNear / product.columns())),
-               [&] { kernel.call(packName(real), arguments); },
-               [&] { kernel.call(packFarName(real), arguments); });
+               [&] { kernel.call(functions.pack, arguments); },
+               [&] { kernel.call(functions.packFar, arguments); });
          });
 }
 
@@ -122,15 +118,15 @@ void ProgramEmitter::multiply(KernelBuilder &kernel, Value frame, ComputeOp op,
   Value from =
       kernel.at(real, kernel.pointerSlot(frame, left.slot), product.leftFirst);
   SmallVector<Value> arguments;
-  bool isInteger = isOfIntegers(op, real);
-  std::string name = isInteger ? gemmIntegersName : gemmName(real);
+  ProductFunctions functions = functionsOf(op, real);
+  std::string name = functions.multiply;
   if (product.gathered) {
     arguments = {from, list, kernel.number(product.runs),
                  kernel.number(product.runLength)};
     name = gemmRunsName(real);
   } else if (list) {
     arguments = {from, list};
-    name = isInteger ? gemmIntegerRowsName : gemmRowsName(real);
+    name = functions.multiplyRows;
   } else {
     arguments = {kernel.at(real, from, kernel.mul(piece.firstRow, leftRow)),
                  leftRow, leftTerm};

@@ -33,27 +33,27 @@ static constexpr int64_t thinRows = 3;
 /// panel meanwhile.
 static constexpr int64_t blockRows = 96;
 
-std::string fovea::codegen::packName(Type element) {
+std::string fovea::codegen::packName(GemmElement element) {
   return nameFor("fovea_pack", element);
 }
-std::string fovea::codegen::packFarName(Type element) {
+std::string fovea::codegen::packFarName(GemmElement element) {
   return nameFor("fovea_pack_far", element);
 }
-std::string fovea::codegen::packPartsName(Type element) {
+std::string fovea::codegen::packPartsName(GemmElement element) {
   return nameFor("fovea_pack_parts", element);
 }
-std::string fovea::codegen::gemmName(Type element) {
+std::string fovea::codegen::gemmName(GemmElement element) {
   return nameFor("fovea_gemm", element);
 }
 std::string fovea::codegen::gemmRunsName(Type element) {
   return nameFor("fovea_gemm_runs", element);
 }
 
-std::string fovea::codegen::gemmRowsName(Type element) {
+std::string fovea::codegen::gemmRowsName(GemmElement element) {
   return nameFor("fovea_gemm_rows", element);
 }
 
-std::string fovea::codegen::gemmBlockName(LeftSide left, Type element) {
+std::string fovea::codegen::gemmBlockName(LeftSide left, GemmElement element) {
   return nameFor(left == LeftSide::runs      ? "fovea_gemm_block_runs"
                  : left == LeftSide::columns ? "fovea_gemm_block_columns"
                                              : "fovea_gemm_block",
@@ -78,13 +78,14 @@ constexpr int64_t lineBytes = 64;
 /// Shared by all functions of one element type.
 struct Emitter {
   KernelBuilder &b;
-  Type element;
+  GemmElement both;
+  Type element, right; // in memory
   VectorType vector;
   GemmTile tile;
 
-  Emitter(KernelBuilder &b, Type element, const GemmTile &tile)
-      : b(b), element(element), vector(VectorType::get(tile.lanes, element)),
-        tile(tile) {}
+  Emitter(KernelBuilder &b, GemmElement both, const GemmTile &tile)
+      : b(b), both(both), element(both.type), right(rightInMemory(both)),
+        vector(VectorType::get(tile.lanes, element)), tile(tile) {}
 
   /// Adjacent panels for this few rows: at least eight chains, and at most as
   /// many as fit into the target's registers.
@@ -99,6 +100,9 @@ struct Emitter {
   }
   Value address(Value base, Value row, Value stride) {
     return b.at(element, base, b.mul(row, stride));
+  }
+  Value addressInB(Value base, Value row, Value stride) {
+    return b.at(right, base, b.mul(row, stride));
   }
   /// The height of tiles that also have the one vector of the last panel.
   int64_t joinedRows() const {
@@ -238,10 +242,12 @@ Emitter::Ahead Emitter::ahead(ValueRange args, Value row, Value panel) {
   Value turns = b.max(b.div(args[K], b.number(termsPerTurn)), one);
   Value number = b.div(row, b.number(tile.rows));
   // A panel has as many lines as this many tiles have turns.
-  Value ofPanel = b.number(termsPerTurn * tile.columns() * bytes / lineBytes);
+  int64_t bytesInB = right.getIntOrFloatBitWidth() / 8;
+  Value ofPanel =
+      b.number(termsPerTurn * tile.columns() * bytesInB / lineBytes);
   Value nextPanel =
-      b.at(element, address(args[Bp], b.add(panel, one), args[PanelSize]),
-           b.mul(b.mul(number, turns), elements));
+      b.at(right, addressInB(args[Bp], b.add(panel, one), args[PanelSize]),
+           b.mul(b.mul(number, turns), b.number(lineBytes / bytesInB)));
 
   // The other tiles, from the first panel on. If the last panels have enough
   // tiles, those: lines prefetched too early are evicted again.
@@ -300,11 +306,11 @@ void Emitter::emitBlock(LeftSide left) {
   std::map<int64_t, std::string> single, wide, last;
   for (int64_t rows = 1; rows <= tile.rows; ++rows) {
     bool isThin = rows <= thinRows;
-    single[rows] = emitMicroKernel(b, element, tile,
+    single[rows] = emitMicroKernel(b, both, tile,
                                    {rows, tile.vectors, isThin ? thin : left});
     if (isThin)
       wide[rows] = emitMicroKernel(
-          b, element, tile, {rows, thinPanels(rows) * tile.vectors, thin});
+          b, both, tile, {rows, thinPanels(rows) * tile.vectors, thin});
   }
   auto heightOf = [&](int64_t vectors) {
     // There is a pointer per row of runs.
@@ -313,15 +319,15 @@ void Emitter::emitBlock(LeftSide left) {
   };
   for (int64_t vectors = 1; vectors <= tile.vectors; ++vectors)
     last[vectors] =
-        emitMicroKernel(b, element, tile, {heightOf(vectors), vectors, left});
+        emitMicroKernel(b, both, tile, {heightOf(vectors), vectors, left});
   // With the vector of the last panel, by rows.
   std::map<int64_t, std::string> joined;
   for (int64_t rows = thinRows + 1; rows <= joinedRows(); ++rows)
     joined[rows] =
-        emitMicroKernel(b, element, tile, {rows, tile.vectors + 1, left});
+        emitMicroKernel(b, both, tile, {rows, tile.vectors + 1, left});
 
   b.function(
-      gemmBlockName(left, element), arguments, /*isPrivate=*/true,
+      gemmBlockName(left, both), arguments, /*isPrivate=*/true,
       [&](ValueRange all) {
         ValueRange ofLeft = all.take_front(numLeft);
         ValueRange args = all.drop_front(numLeft);
@@ -331,7 +337,7 @@ void Emitter::emitBlock(LeftSide left) {
           Value column = b.mul(panel, columns);
           Value c = b.at(element, address(args[C], row, args[Ldc]), column);
           Values values = leftAt(left, ofLeft, row);
-          values.append({address(args[Bp], panel, args[PanelSize]),
+          values.append({addressInB(args[Bp], panel, args[PanelSize]),
                          args[PanelSize], c, args[Ldc], args[K],
                          b.sub(args[N], column), args[Accumulate]});
           // The hardware prefetches what is not copied.
@@ -433,7 +439,7 @@ SmallVector<Type> fovea::codegen::gemmArguments(KernelBuilder &b,
 void Emitter::emitGemm(bool isListed) {
   Type number = b.i64();
   b.function(
-      isListed ? gemmRowsName(element) : gemmName(element),
+      isListed ? gemmRowsName(both) : gemmName(both),
       gemmArguments(b, isListed), /*isPrivate=*/false, [&](ValueRange all) {
         ValueRange args = all.take_back(numCommonArguments);
         Value bp = args[0], c = args[1], ldc = args[2];
@@ -455,8 +461,7 @@ void Emitter::emitGemm(bool isListed) {
         b.loop(zero, terms, depth, [&](Value term) {
           Value length = b.min(depth, b.sub(k, term));
           Value goesOn = b.either(accumulate, b.less(zero, term));
-          Value panels =
-              b.at(element, bp, b.mul(term, b.number(tile.columns())));
+          Value panels = b.at(right, bp, b.mul(term, b.number(tile.columns())));
           b.loop(zero, m, height, [&](Value row) {
             Value count = b.min(height, b.sub(m, row));
             Value from = address(address(a, term, acs), row, ars);
@@ -468,7 +473,7 @@ void Emitter::emitGemm(bool isListed) {
                                address(from, count, ars),
                                address(a, b.add(term, length), acs));
             auto multiply = [&](Value block, Value blockRs, Value blockCs) {
-              b.call(gemmBlockName(LeftSide::staged, element),
+              b.call(gemmBlockName(LeftSide::staged, both),
                      {block, blockRs, blockCs, panels, panelSize,
                       address(c, row, ldc), ldc, count, length, n, first, last,
                       goesOn, after, ars, acs});
@@ -506,55 +511,54 @@ void Emitter::emitGemmRuns() {
   Type arguments[] = {pointer, pointer, number,       number, pointer,
                       pointer, number,  number,       number, number,
                       number,  number,  b.getI1Type()};
-  b.function(gemmRunsName(element), arguments, /*isPrivate=*/false,
-             [&](ValueRange args) {
-               Value a = args[0], list = args[1], runs = args[2], run = args[3];
-               Value bp = args[4], c = args[5], ldc = args[6];
-               Value m = args[7], n = args[8], k = args[9];
-               Value first = args[10], last = args[11], accumulate = args[12];
-               Value zero = b.number(0), one = b.number(1);
-               run = b.max(run, one);
-               Value none = zerosOfRun(b, vector, run, runsDepth);
-               // k = 0 still makes one turn, which writes zeros.
-               Value terms = b.max(k, one);
-               Value panelSize = b.mul(k, b.number(tile.columns()));
-               Value depth = depthOf(terms, run, runsDepth);
-               auto multiply = [&](Value term, Value row, Value height) {
-                 Value panels =
-                     b.at(element, bp, b.mul(term, b.number(tile.columns())));
-                 b.call(gemmBlockName(LeftSide::runs, element),
-                        {a, b.at(number, list, b.mul(row, runs)), runs, run,
-                         term, none, panels, panelSize, address(c, row, ldc),
-                         ldc, b.min(height, b.sub(m, row)),
-                         b.min(depth, b.sub(k, term)), n, first, last,
-                         b.either(accumulate, b.less(zero, term))});
-               };
-               // While all of B stays in the second-level cache, a block of A
-               // enters the first, and its rows of C stay near.
-               auto byRows = [&] {
-                 Value height = b.number(3 * tile.rows);
-                 b.loop(zero, m, height, [&](Value row) {
-                   b.loop(zero, terms, depth,
-                          [&](Value term) { multiply(term, row, height); });
-                 });
-               };
-               auto byTerms = [&] {
-                 Value height = heightOfBlocks(m);
-                 b.loop(zero, terms, depth, [&](Value term) {
-                   b.loop(zero, m, height,
-                          [&](Value row) { multiply(term, row, height); });
-                 });
-               };
-               b.branch(b.less(b.mul(n, terms), b.number(mostNearPanels)),
-                        byRows, byTerms);
-             });
+  b.function(
+      gemmRunsName(element), arguments, /*isPrivate=*/false,
+      [&](ValueRange args) {
+        Value a = args[0], list = args[1], runs = args[2], run = args[3];
+        Value bp = args[4], c = args[5], ldc = args[6];
+        Value m = args[7], n = args[8], k = args[9];
+        Value first = args[10], last = args[11], accumulate = args[12];
+        Value zero = b.number(0), one = b.number(1);
+        run = b.max(run, one);
+        Value none = zerosOfRun(b, vector, run, runsDepth);
+        // k = 0 still makes one turn, which writes zeros.
+        Value terms = b.max(k, one);
+        Value panelSize = b.mul(k, b.number(tile.columns()));
+        Value depth = depthOf(terms, run, runsDepth);
+        auto multiply = [&](Value term, Value row, Value height) {
+          Value panels = b.at(right, bp, b.mul(term, b.number(tile.columns())));
+          b.call(gemmBlockName(LeftSide::runs, element),
+                 {a, b.at(number, list, b.mul(row, runs)), runs, run, term,
+                  none, panels, panelSize, address(c, row, ldc), ldc,
+                  b.min(height, b.sub(m, row)), b.min(depth, b.sub(k, term)), n,
+                  first, last, b.either(accumulate, b.less(zero, term))});
+        };
+        // While all of B stays in the second-level cache, a block of A
+        // enters the first, and its rows of C stay near.
+        auto byRows = [&] {
+          Value height = b.number(3 * tile.rows);
+          b.loop(zero, m, height, [&](Value row) {
+            b.loop(zero, terms, depth,
+                   [&](Value term) { multiply(term, row, height); });
+          });
+        };
+        auto byTerms = [&] {
+          Value height = heightOfBlocks(m);
+          b.loop(zero, terms, depth, [&](Value term) {
+            b.loop(zero, m, height,
+                   [&](Value row) { multiply(term, row, height); });
+          });
+        };
+        b.branch(b.less(b.mul(n, terms), b.number(mostNearPanels)), byRows,
+                 byTerms);
+      });
 }
 
-void fovea::codegen::emitGemm(ModuleOp module, Type element,
+void fovea::codegen::emitGemm(ModuleOp module, GemmElement element,
                               const Target &target) {
-  assert(isGemmElement(element) && "no product of this element type");
+  assert(isGemmElement(element.type) && "no product of this element type");
   KernelBuilder builder(module);
-  GemmTile tile = gemmTile(element, target);
+  GemmTile tile = gemmTile(element.type, target);
   for (bool isFar : {false, true})
     emitPack(builder, element, tile, isFar);
   emitPackParts(builder, element, tile);
@@ -564,7 +568,8 @@ void fovea::codegen::emitGemm(ModuleOp module, Type element,
   emitter.emitBlock(LeftSide::staged);
   for (bool isListed : {false, true})
     emitter.emitGemm(isListed);
-  emitProduct(builder, element, tile);
+  if (element.isSame())
+    emitProduct(builder, element.type, tile);
 }
 
 void fovea::codegen::emitGatheredGemm(ModuleOp module, Type element,

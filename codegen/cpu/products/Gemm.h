@@ -28,6 +28,16 @@ namespace fovea::codegen {
 
 class KernelBuilder;
 
+/// The elements of A and C, and of packed B: of the same type, or in bf16,
+/// which f32 has exactly.
+struct GemmElement {
+  GemmElement(mlir::Type type) : type(type), right(type) {}
+  GemmElement(mlir::Type type, mlir::Type right) : type(type), right(right) {}
+
+  mlir::Type type, right;
+  bool isSame() const { return type == right; }
+};
+
 /// The part of C in registers.
 struct GemmTile {
   int64_t rows;    // of A and C
@@ -88,7 +98,10 @@ bool isGemmElement(mlir::Type element);
 ///   unless m <= k + kBelow and k <= m + kAbove. C becomes zero unless m <= n +
 ///   nBelow and n <= m + nAbove. `unbounded` disables a bound. It uses 400 KB
 ///   of the stack more.
-void emitGemm(mlir::ModuleOp module, mlir::Type element, const Target &target);
+///
+/// With packed B in bf16, `<t>` is f32_bf16, and there is no `@fovea_product`.
+/// B itself is in f32; its elements are numbers of bf16.
+void emitGemm(mlir::ModuleOp module, GemmElement element, const Target &target);
 
 /// Adds the functions for a gathered A; call `emitGemm` first.
 ///
@@ -125,11 +138,11 @@ constexpr size_t numCommonArguments = 9;
 constexpr int64_t unbounded = int64_t(1) << 40;
 
 /// The names of these functions.
-std::string packName(mlir::Type element);
-std::string packFarName(mlir::Type element);
-std::string packPartsName(mlir::Type element);
-std::string gemmName(mlir::Type element);
-std::string gemmRowsName(mlir::Type element);
+std::string packName(GemmElement element);
+std::string packFarName(GemmElement element);
+std::string packPartsName(GemmElement element);
+std::string gemmName(GemmElement element);
+std::string gemmRowsName(GemmElement element);
 std::string gemmRunsName(mlir::Type element);
 std::string productName(mlir::Type element);
 std::string gemmColumnsName(mlir::Type element);

@@ -20,7 +20,7 @@ namespace {
 /// The arguments and the shape of the kernel under construction.
 struct Kernel {
   KernelBuilder &b;
-  Type element;
+  Type element, right;
   VectorType vector;
   GemmTile tile;
   KernelShape shape;
@@ -44,6 +44,7 @@ struct Kernel {
   Values masks();
   void prefetchC();
   Value addressInA(ValueRange pointers, int64_t row, int64_t term);
+  Value loadRight(Value address);
   void multiplyTerm(MutableArrayRef<Value> sums, ValueRange pointersToA,
                     ValueRange pointersToB, int64_t term);
   Values multiplyTerms(Values state, ValueRange inA, Value from, Value to,
@@ -111,15 +112,28 @@ Value Kernel::addressInA(ValueRange pointers, int64_t row, int64_t term) {
   llvm_unreachable("no such left side");
 }
 
+/// A vector of packed B. The bits of bf16 are the upper half of those of f32.
+Value Kernel::loadRight(Value address) {
+  if (right == element)
+    return b.load(vector, address);
+  auto wide = VectorType::get(tile.lanes, b.getI32Type());
+  Value bits = b.create<arith::ExtUIOp>(
+      wide, b.load(VectorType::get(tile.lanes, right), address));
+  Value shift = b.create<arith::ConstantOp>(
+      DenseElementsAttr::get(wide, b.getI32IntegerAttr(16)));
+  return b.create<arith::BitcastOp>(
+      vector, b.create<arith::ShLIOp>(bits, shift).getResult());
+}
+
 /// One term of every sum: row k of the panels times column k of A, both found
 /// `term` terms past the pointers.
 void Kernel::multiplyTerm(MutableArrayRef<Value> sums, ValueRange pointersToA,
                           ValueRange pointersToB, int64_t term) {
   Values loaded;
   for (int64_t v = 0; v < shape.vectors; ++v)
-    loaded.push_back(b.load(
-        vector, b.at(element, pointersToB[v / tile.vectors],
-                     term * tile.columns() + v % tile.vectors * tile.lanes)));
+    loaded.push_back(
+        loadRight(b.at(right, pointersToB[v / tile.vectors],
+                       term * tile.columns() + v % tile.vectors * tile.lanes)));
   Value column;
   if (shape.left == LeftSide::columns) {
     column = b.load(b.pointer(), b.at(b.i64(), pointersToA[0], term));
@@ -160,7 +174,7 @@ Values Kernel::multiplyTerms(Values state, ValueRange inA, Value from, Value to,
                         ? b.at(b.i64(), pointer, terms)
                         : b.at(element, pointer, terms);
         for (Value &pointer : inB)
-          pointer = b.at(element, pointer, terms * tile.columns());
+          pointer = b.at(right, pointer, terms * tile.columns());
         if (ahead && terms == termsPerTurn) {
           Value &fetched = all[numSums() + numPanels()];
           b.prefetch(fetched, /*forWriting=*/false);
@@ -231,7 +245,7 @@ Values Kernel::multiplyRuns(Values state) {
             Value to = b.min(b.add(begin, run), end);
             Values same = next;
             for (Value &panel : MutableArrayRef(same).take_back(numPanels()))
-              panel = b.at(element, panel,
+              panel = b.at(right, panel,
                            b.mul(b.sub(to, from), b.number(tile.columns())));
             same.push_back(b.add(index, one));
             return same;
@@ -267,7 +281,7 @@ Values Kernel::multiplyRuns(Values state) {
 /// The loop over k, from sums to sums.
 Values Kernel::multiply(Values state) {
   for (int64_t panel = 0; panel < numPanels(); ++panel)
-    state.push_back(b.at(element, bp, b.mul(panelSize, b.number(panel))));
+    state.push_back(b.at(right, bp, b.mul(panelSize, b.number(panel))));
   if (ahead)
     state.push_back(ahead);
   Values inA;
@@ -285,8 +299,17 @@ Values Kernel::multiply(Values state) {
   return state;
 }
 
-std::string fovea::codegen::nameFor(StringRef stem, Type element) {
-  return (stem + (element.isF32() ? "_f32" : "_f64")).str();
+std::string fovea::codegen::nameFor(StringRef stem, GemmElement element) {
+  return (stem + (element.type.isF32() ? "_f32" : "_f64") +
+          (element.isSame() ? "" : "_bf16"))
+      .str();
+}
+
+Type fovea::codegen::rightInMemory(GemmElement element) {
+  return element.isSame()
+             ? element.type
+             : IntegerType::get(element.right.getContext(),
+                                element.right.getIntOrFloatBitWidth());
 }
 
 SmallVector<Type> fovea::codegen::leftArguments(KernelBuilder &builder,
@@ -319,7 +342,8 @@ static StringRef stemOf(LeftSide left) {
 }
 
 std::string fovea::codegen::emitMicroKernel(KernelBuilder &builder,
-                                            Type element, const GemmTile &tile,
+                                            GemmElement element,
+                                            const GemmTile &tile,
                                             const KernelShape &shape) {
   std::string name = nameFor(stemOf(shape.left), element);
   name +=
@@ -336,8 +360,9 @@ std::string fovea::codegen::emitMicroKernel(KernelBuilder &builder,
   builder.function(name, arguments, /*isPrivate=*/true, [&](ValueRange all) {
     ValueRange args = all.drop_front(numLeft);
     Kernel kernel{.b = builder,
-                  .element = element,
-                  .vector = VectorType::get(tile.lanes, element),
+                  .element = element.type,
+                  .right = rightInMemory(element),
+                  .vector = VectorType::get(tile.lanes, element.type),
                   .tile = tile,
                   .shape = shape,
                   .left = all.take_front(numLeft),

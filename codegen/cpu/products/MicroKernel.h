@@ -51,7 +51,7 @@ constexpr int64_t stagedStride = 512 + 16;
 ///   accumulate: i1   start from C instead of 0
 ///   ahead, step      strided, staged: where to prefetch from, a line per turn,
 ///                    and how many bytes on the next one is; strided does not
-std::string emitMicroKernel(KernelBuilder &builder, mlir::Type element,
+std::string emitMicroKernel(KernelBuilder &builder, GemmElement element,
                             const GemmTile &tile, const KernelShape &shape);
 
 /// The arguments with the address of A.
@@ -68,10 +68,10 @@ void transposeSquare(KernelBuilder &builder,
                      llvm::MutableArrayRef<mlir::Value> square);
 
 /// Adds `@fovea_pack_<t>`, or with `isFar` `@fovea_pack_far_<t>`.
-void emitPack(KernelBuilder &builder, mlir::Type element, const GemmTile &tile,
+void emitPack(KernelBuilder &builder, GemmElement element, const GemmTile &tile,
               bool isFar);
 /// Adds `@fovea_pack_parts_<t>`.
-void emitPackParts(KernelBuilder &builder, mlir::Type element,
+void emitPackParts(KernelBuilder &builder, GemmElement element,
                    const GemmTile &tile);
 
 /// Adds `@fovea_product_<t>`, which calls `@fovea_pack_<t>` and
@@ -83,7 +83,7 @@ void emitProduct(KernelBuilder &builder, mlir::Type element,
 /// Its arguments: the address of A, as in a micro-kernel; bp, panelSize, c,
 /// ldc, m, k, n, first, last, accumulate; and for `staged` the next part to
 /// stage: a, ars, acs.
-std::string gemmBlockName(LeftSide left, mlir::Type element);
+std::string gemmBlockName(LeftSide left, GemmElement element);
 
 /// `count` zeros, or all of `depth` where that are fewer: what a run is that is
 /// nowhere.
@@ -94,8 +94,11 @@ mlir::Value zerosOfRun(KernelBuilder &builder, mlir::VectorType vector,
 void emitGather(KernelBuilder &builder, mlir::Type element,
                 const GemmTile &tile);
 
-/// `stem` with the element type appended, like fovea_gemm_f32.
-std::string nameFor(llvm::StringRef stem, mlir::Type element);
+/// `stem` with the element types appended, like fovea_gemm_f32.
+std::string nameFor(llvm::StringRef stem, GemmElement element);
+
+/// The type of packed elements in memory: whole numbers of 16 bits for bf16.
+mlir::Type rightInMemory(GemmElement element);
 
 } // namespace fovea::codegen
 

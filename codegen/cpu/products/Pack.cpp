@@ -23,7 +23,7 @@ namespace {
 /// The arguments of the function and, while a panel is copied, the panel.
 struct Packing {
   KernelBuilder &b;
-  Type element;
+  Type element, right; // of B, and packed, in memory
   VectorType vector;
   GemmTile tile;
   bool isFar; // whole vectors go past the caches
@@ -33,14 +33,15 @@ struct Packing {
   Value left = nullptr;   // columns from there on, at most its width
 
   Value row(Value base, Value index) {
-    return b.at(element, base, b.mul(index, b.number(tile.columns())));
+    return b.at(right, base, b.mul(index, b.number(tile.columns())));
   }
   void store(Value value, Value address) {
     if (isFar)
-      b.storePast(value, address);
+      b.storePast(packed(value), address);
     else
-      b.store(value, address);
+      b.store(packed(value), address);
   }
+  Value packed(Value value);
   void copyRows();
   void copyParts(Value parts);
   void forPanels(llvm::function_ref<void()> body);
@@ -49,6 +50,20 @@ struct Packing {
 };
 
 } // namespace
+
+/// What is stored of an element, or of a vector. The lower half of the bits of
+/// a number of bf16 is 0.
+Value Packing::packed(Value value) {
+  if (right == element)
+    return value;
+  unsigned lanes = lanesOf(value);
+  Type wide = withLanes(b.getI32Type(), lanes);
+  Value shift = b.splat(
+      b.create<arith::ConstantOp>(b.getI32IntegerAttr(16)).getResult(), lanes);
+  Value bits = b.create<arith::ShRUIOp>(
+      b.create<arith::BitcastOp>(wide, value).getResult(), shift);
+  return b.create<arith::TruncIOp>(withLanes(right, lanes), bits);
+}
 
 /// cs = 1: rows of the panels are rows of B.
 void Packing::copyRows() {
@@ -61,12 +76,12 @@ void Packing::copyRows() {
       b.loop(begin, end, one, [&](Value index) {
         Value column = b.mul(index, width), left = b.sub(n, column);
         Value from = b.at(element, input, column);
-        Value to = b.at(element, output, b.mul(index, panelSize));
+        Value to = b.at(right, output, b.mul(index, panelSize));
         auto fromVector = [&](int64_t v) {
           return b.at(element, from, v * tile.lanes);
         };
         auto toVector = [&](int64_t v) {
-          return b.at(element, to, v * tile.lanes);
+          return b.at(right, to, v * tile.lanes);
         };
         b.branch(
             b.atMost(width, left),
@@ -96,15 +111,15 @@ void Packing::copyParts(Value parts) {
     Value place = b.add(b.mul(b.rem(number, parts), width),
                         b.mul(b.div(number, parts), size));
     Value from = b.at(element, source, b.mul(place, cs));
-    Value to = b.at(element, row(out, b.mul(b.div(number, vectors), k)),
+    Value to = b.at(right, row(out, b.mul(b.div(number, vectors), k)),
                     b.mul(b.rem(number, vectors), size));
     auto clear = [&] {
       b.loop(zero, k, one,
-             [&](Value i) { b.store(b.constant(vector, 0), row(to, i)); });
+             [&](Value i) { store(b.constant(vector, 0), row(to, i)); });
     };
     auto copy = [&] {
       b.loop(zero, k, one, [&](Value i) {
-        b.store(b.load(vector, b.at(element, from, b.mul(i, rs))), row(to, i));
+        store(b.load(vector, b.at(element, from, b.mul(i, rs))), row(to, i));
       });
     };
     auto transpose = [&] {
@@ -119,7 +134,7 @@ void Packing::copyParts(Value parts) {
         transposeSquare(b, square);
         for (int64_t lane = 0; lane < lanes; ++lane)
           b.branch(b.less(b.number(lane), rowsLeft), [&] {
-            b.store(square[lane], row(to, b.add(i, b.number(lane))));
+            store(square[lane], row(to, b.add(i, b.number(lane))));
           });
       });
     };
@@ -179,18 +194,18 @@ void Packing::transpose() {
         square.push_back(b.load(vector, address, b.maskBelow(count, lanes)));
       }
       transposeSquare(b, square);
-      Value output = b.at(element, row(panel, i), v * lanes);
+      Value output = b.at(right, row(panel, i), v * lanes);
       b.branch(
           b.equal(rowsLeft, b.number(lanes)),
           [&] {
             for (int64_t lane = 0; lane < lanes; ++lane)
-              store(square[lane], b.at(element, output, lane * tile.columns()));
+              store(square[lane], b.at(right, output, lane * tile.columns()));
           },
           [&] {
             for (int64_t lane = 0; lane < lanes; ++lane)
               b.branch(b.less(b.number(lane), rowsLeft), [&] {
-                b.store(square[lane],
-                        b.at(element, output, lane * tile.columns()));
+                b.store(packed(square[lane]),
+                        b.at(right, output, lane * tile.columns()));
               });
           });
     }
@@ -205,20 +220,21 @@ void Packing::copyElements() {
     Value output = row(panel, i);
     b.loop(zero, left, b.number(1), [&](Value j) {
       Value address = b.at(element, input, b.mul(j, cs));
-      b.store(b.load(element, address), b.at(element, output, j));
+      b.store(packed(b.load(element, address)), b.at(right, output, j));
     });
     b.loop(left, b.number(tile.columns()), b.number(1), [&](Value j) {
-      b.store(b.constant(element, 0), b.at(element, output, j));
+      b.store(packed(b.constant(element, 0)), b.at(right, output, j));
     });
   });
 }
 
 /// Packing with the arguments of a pack function.
-static Packing packing(KernelBuilder &b, Type element, const GemmTile &tile,
-                       bool isFar, ValueRange args) {
+static Packing packing(KernelBuilder &b, GemmElement element,
+                       const GemmTile &tile, bool isFar, ValueRange args) {
   return {.b = b,
-          .element = element,
-          .vector = VectorType::get(tile.lanes, element),
+          .element = element.type,
+          .right = rightInMemory(element),
+          .vector = VectorType::get(tile.lanes, element.type),
           .tile = tile,
           .isFar = isFar,
           .source = args[0],
@@ -231,7 +247,7 @@ static Packing packing(KernelBuilder &b, Type element, const GemmTile &tile,
           .last = args[7]};
 }
 
-void fovea::codegen::emitPack(KernelBuilder &builder, Type element,
+void fovea::codegen::emitPack(KernelBuilder &builder, GemmElement element,
                               const GemmTile &tile, bool isFar) {
   Type number = builder.i64(), pointer = builder.pointer();
   Type arguments[] = {pointer, number,  number, number,
@@ -256,7 +272,7 @@ void fovea::codegen::emitPack(KernelBuilder &builder, Type element,
   });
 }
 
-void fovea::codegen::emitPackParts(KernelBuilder &builder, Type element,
+void fovea::codegen::emitPackParts(KernelBuilder &builder, GemmElement element,
                                    const GemmTile &tile) {
   Type number = builder.i64(), pointer = builder.pointer();
   Type arguments[] = {pointer, number, number, number, number,

@@ -5,7 +5,6 @@
 #include "codegen/cpu/program/CpuScheduler.h"
 #include "codegen/math/ExpandMath.h"
 #include "codegen/program/ShareKernels.h"
-#include "dialect/Precision.h"
 #include "passes/memory/Locations.h"
 
 using namespace mlir;
@@ -30,9 +29,27 @@ LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
   return success();
 }
 
-bool fovea::codegen::isOfIntegers(ComputeOp op, Type real) {
-  Type factor = precisionOf(op);
-  return factor && factor.isInteger(8) && real.isF32();
+/// The elements of a product that is not of whole numbers.
+static GemmElement elementOf(PackedForm form, Type real) {
+  return form == PackedForm::Halves
+             ? GemmElement(real, BFloat16Type::get(real.getContext()))
+             : GemmElement(real);
+}
+
+ProductFunctions fovea::codegen::functionsOf(ComputeOp op, Type real) {
+  PackedForm form = packedFormOf(op, real);
+  if (form == PackedForm::Bytes)
+    return {.multiply = gemmIntegersName,
+            .multiplyRows = gemmIntegerRowsName,
+            .pack = packIntegersName,
+            .packFar = packIntegersName,
+            .packParts = packIntegersName};
+  GemmElement element = elementOf(form, real);
+  return {.multiply = gemmName(element),
+          .multiplyRows = gemmRowsName(element),
+          .pack = packName(element),
+          .packFar = packFarName(element),
+          .packParts = packPartsName(element)};
 }
 
 ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
@@ -74,8 +91,11 @@ void ProgramEmitter::declareFunctions(bool marksSteps) {
     std::optional<RowsProduct> product;
     if (compute)
       product = rowsProductOf(compute);
-    if (product && isOfIntegers(compute, real))
+    PackedForm form = product ? packedFormOf(compute, real) : PackedForm::Reals;
+    if (form == PackedForm::Bytes)
       emitIntegerGemm(module, target);
+    if (form == PackedForm::Halves)
+      emitGemm(module, elementOf(form, real), target);
     if (!product || !product->gathered)
       return;
     emitGatheredGemm(module, real, target);

@@ -18,9 +18,12 @@ namespace fovea::codegen {
 
 struct RowsOfProduct;
 
-/// Whether the product is one of whole numbers (codegen/cpu/products/
-/// IntegerGemm.h), in code for real numbers of this type.
-bool isOfIntegers(attn::ComputeOp op, mlir::Type real);
+/// The functions that multiply and pack the right side of a product, in code
+/// for real numbers of this type.
+struct ProductFunctions {
+  std::string multiply, multiplyRows, pack, packFar, packParts;
+};
+ProductFunctions functionsOf(attn::ComputeOp op, mlir::Type real);
 
 /// The start of this thread's part.
 mlir::Value threadMemory(KernelBuilder &kernel, mlir::Type real,
