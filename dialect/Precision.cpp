@@ -55,6 +55,8 @@ LogicalResult fovea::attn::verifyPrecision(Operation *op,
     return op->emitOpError() << "only a sum of at most " << exactTerms
                              << " terms can have factors in i8";
   }
+  if (type && type.getValue().isInteger(4) && isa<ParamOp>(op))
+    return success();
   if (!type || !type.getValue().isBF16())
     return op->emitOpError() << "unsupported precision " << named.getValue()
                              << "; only bf16 and i8 are supported";

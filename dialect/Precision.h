@@ -9,7 +9,8 @@
 // is rounded, so it may be left out.
 //
 // `attn.precision = bf16` of a parameter states that its elements are bf16
-// numbers. Arithmetic stays as everywhere else.
+// numbers, and `i4` that they are multiples of a scale for each group
+// (runtime/data/Quantise.h). Arithmetic stays as everywhere else.
 //
 //===----------------------------------------------------------------------===//
 

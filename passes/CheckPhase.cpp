@@ -15,6 +15,7 @@
 #include "passes/kernels/FormRows.h"
 #include "passes/kernels/ShareLoops.h"
 #include "passes/memory/CheckMemory.h"
+#include "runtime/data/Quantise.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -164,14 +165,17 @@ static LogicalResult checkDifferentiate(ModuleOp module) {
   if (!loss || !grad)
     return success();
   llvm::StringSet<> outputs = outputsOf(grad);
-  for (auto param : loss->getRegion(0).getOps<ParamOp>())
-    if (!outputs.contains(("grad/" + param.getPath()).str())) {
+  for (auto param : loss->getRegion(0).getOps<ParamOp>()) {
+    std::string wanted =
+        "grad/" + fovea::runtime::originalName(param.getPath().str());
+    if (!outputs.contains(wanted)) {
       InFlightDiagnostic diag = grad->emitOpError()
-                                << "has no output 'grad/" << param.getPath()
+                                << "has no output '" << wanted
                                 << "' after phase 'differentiate'";
       diag.attachNote(param.getLoc()) << "the loss reads the parameter here";
       return diag;
     }
+  }
   return success();
 }
 

@@ -10,6 +10,7 @@
 #include "dialect/AttnDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "runtime/data/WeightFormat.h"
 
 namespace fovea::attn {
 

@@ -167,8 +167,9 @@ static void derive(Passes manager, const PipelineOptions &options) {
   // which of them are products.
   if (options.weights == fovea::runtime::WeightFormat::int8)
     manager.addPass(createQuantiseProducts());
-  if (options.weights == fovea::runtime::WeightFormat::bf16)
-    manager.addPass(createRoundWeights());
+  if (options.weights == fovea::runtime::WeightFormat::bf16 ||
+      options.weights == fovea::runtime::WeightFormat::int4)
+    manager.addPass(createRoundWeights({options.weights}));
 }
 
 /// @loss -> also @grad.

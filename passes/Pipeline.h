@@ -51,7 +51,9 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
           clEnumValN(runtime::WeightFormat::real, "real", "those of training"),
           clEnumValN(runtime::WeightFormat::int8, "int8",
                      "products have factors of 8 bits"),
-          clEnumValN(runtime::WeightFormat::bf16, "bf16", "rounded to bf16"))};
+          clEnumValN(runtime::WeightFormat::bf16, "bf16", "rounded to bf16"),
+          clEnumValN(runtime::WeightFormat::int4, "int4",
+                     "multiples of a scale for each group"))};
   ListOption<std::string> leaveOut{*this, "leave-out",
                                    llvm::cl::desc("passes that do not run")};
   ListOption<std::string> by{

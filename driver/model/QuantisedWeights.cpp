@@ -28,7 +28,7 @@ static Status addOne(
       runtime::quantise(own, Tensor::of(DType::F32, shape, *weights), parts);
   for (const auto &[path, tensor] : parts)
     if (status.succeeded())
-      add(path, tensor);
+      add(path, runtime::widened(path, tensor, DType::F32));
   return status;
 }
 

@@ -1,8 +1,8 @@
 //===- QuantisedWeights.h - the parameters of models in int8 --------------===//
 //
 // Programs with `--precision int8` read whole numbers and scales in the place
-// of weights, those in bf16 rounded ones (runtime/data/Quantise.h). Here they
-// are added to the weights.
+// of weights, those in bf16 and int4 rounded ones (runtime/data/Quantise.h).
+// Here they are added to the weights.
 //
 //===----------------------------------------------------------------------===//
 

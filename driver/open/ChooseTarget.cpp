@@ -70,6 +70,8 @@ runtime::WeightFormat fovea::cli::weightFormat(const Arguments &arguments) {
   using runtime::WeightFormat;
   if (arguments.precision == "int8")
     return WeightFormat::int8;
+  if (arguments.precision == "int4")
+    return WeightFormat::int4;
   return arguments.precision == "bf16" && !hasDevice(arguments)
              ? WeightFormat::bf16
              : WeightFormat::real;
@@ -80,12 +82,11 @@ int fovea::cli::checkPrecision(const Arguments &arguments) {
   if (precision == "bf16" && arguments.dtype == "f64")
     return wrongUsage("--precision bf16 excludes --dtype f64",
                       Code::argumentConflict);
-  if (weightFormat(arguments) == runtime::WeightFormat::real ||
-      arguments.command != "train")
+  bool isWhole = precision == "int8" || precision == "int4";
+  if (!isWhole || arguments.command != "train")
     return done;
   return wrongUsage("--precision " + precision +
-                    " is for decoding and scoring" +
-                    (precision == "bf16" ? " on a CPU" : "") +
-                    "; help: train in f32, and pass --precision " + precision +
-                    " to 'fovea decode', 'score' or 'compile'");
+                    " is for decoding and scoring; help: train in f32 or bf16, "
+                    "and pass --precision " +
+                    precision + " to 'fovea decode', 'score' or 'compile'");
 }

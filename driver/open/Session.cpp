@@ -326,9 +326,11 @@ bool Session::lower(Model &model, const Request &request) {
   options.gradients = request.gradients;
   options.weights = weightFormat(arguments);
   bool isReal = options.weights == runtime::WeightFormat::real;
-  if (!isReal && request.gradients) {
+  bool isWhole = options.weights == runtime::WeightFormat::int8 ||
+                 options.weights == runtime::WeightFormat::int4;
+  if (isWhole && request.gradients) {
     error("'--precision " + arguments.precision +
-          "' has no gradients; help: compute them, and train, in f32");
+          "' has no gradients; help: compute them, and train, in f32 or bf16");
     return false;
   }
   for (const std::string &name : request.by)

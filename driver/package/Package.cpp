@@ -315,6 +315,12 @@ void Package::describe() {
 bool Package::describeTraining() {
   TrainBlock block = readTrainBlock(*model);
   description.averagesExamples = block.averagesExamples;
+  if (has("grad") && weightFormat(arguments) != runtime::WeightFormat::real) {
+    session.error("a program in " + arguments.precision +
+                  " lacks the f32 weights that training changes; help: leave "
+                  "out the entries 'grad' and 'train_step', or '--precision'");
+    return false;
+  }
   if (!has("train_step"))
     return true;
   description.train = block.entries;

@@ -495,14 +495,17 @@ def QuantiseProducts : Pass<"attn-quantise-products", "::mlir::ModuleOp"> {
 }
 
 def RoundWeights : Pass<"attn-round-weights", "::mlir::ModuleOp"> {
-  let summary = "weights are numbers of bf16";
+  let summary = "weights are numbers of few bits";
   let description = [{
     * In: the systems `@loss` and `@decode`.
     * Out: the same systems, in which `w:bf16` replaces each parameter `w` of
       two or more axes: the nearest number of bf16, of two the even one
       (runtime/data/Quantise.h). `attn.precision = bf16` says so. Every
       equation that reads it computes as before.
-    * Last in the phase `derive`, with the option `weights=bf16`.
+    * With `weights=int4`: `w:int4.64` instead, where 64 is the extent of the
+      last axis. Each 32 weights along it are multiples of one scale.
+      `attn.precision = i4` says so.
+    * Last in the phase `derive`.
     * Not: biases and gains, which have one axis.
 
     ```mlir
@@ -513,6 +516,15 @@ def RoundWeights : Pass<"attn-round-weights", "::mlir::ModuleOp"> {
     %w = attn.param "w:bf16" {attn.precision = bf16} : !attn.array<[97, 64], f64>
     ```
   }];
+  let options = [
+    Option<"weights", "weights", "::fovea::runtime::WeightFormat",
+           "::fovea::runtime::WeightFormat::bf16", "bf16 or int4",
+           [{::llvm::cl::values(
+             clEnumValN(::fovea::runtime::WeightFormat::bf16, "bf16",
+                        "rounded to bf16"),
+             clEnumValN(::fovea::runtime::WeightFormat::int4, "int4",
+                        "multiples of a scale for each group"))}]>
+  ];
 }
 
 #endif // FOVEA_PASSES_DERIVE_PASSES_TD

@@ -1,8 +1,8 @@
-//===- RoundWeights.cpp - parameters in bf16 ------------------------------===//
+//===- RoundWeights.cpp - parameters in bf16 and in groups of 4 bits ------===//
 //
-// `--precision bf16` on a CPU is part of the equations: every program, and the
-// interpreter, reads the same rounded parameters. Arithmetic stays as it is, so
-// each machine has the same bits.
+// `--precision bf16` on a CPU and `--precision int4` are part of the equations:
+// every program, and the interpreter, reads the same rounded parameters.
+// Arithmetic stays as it is, so each machine has the same bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,13 +23,23 @@ static constexpr int64_t leastRank = 2;
 
 namespace {
 struct RoundWeights : fovea::attn::impl::RoundWeightsBase<RoundWeights> {
+  using RoundWeightsBase::RoundWeightsBase;
+
   void runOnOperation() override {
-    getOperation().walk([](ParamOp param) {
+    getOperation().walk([&](ParamOp param) {
       ArrayType type = param.getResult().getType();
       if (type.getRank() < leastRank || !type.getElementType().isF64())
         return;
-      param.setPath(fovea::runtime::bf16Name(param.getPath().str()));
-      setPrecision(param, BFloat16Type::get(param.getContext()));
+      std::string path = param.getPath().str();
+      if (weights == fovea::runtime::WeightFormat::bf16) {
+        param.setPath(fovea::runtime::bf16Name(path));
+        setPrecision(param, BFloat16Type::get(param.getContext()));
+        return;
+      }
+      Attribute extent = type.getShape().getValue().back();
+      param.setPath(
+          fovea::runtime::int4Name(path, cast<IntegerAttr>(extent).getInt()));
+      setPrecision(param, IntegerType::get(param.getContext(), 4));
     });
   }
 };

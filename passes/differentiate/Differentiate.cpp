@@ -11,6 +11,7 @@
 #include "dialect/adjoints/Scalars.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Graph.h"
+#include "runtime/data/Quantise.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -237,7 +238,8 @@ void SystemAdjoint::addUp() {
   // A parameter that occurs twice has one gradient.
   for (auto &[path, parts] : gradients) {
     Value gradient = sum(params[path], parts);
-    OutputOp::create(builder, params[path].getLoc(), ("grad/" + path).str(),
+    OutputOp::create(builder, params[path].getLoc(),
+                     "grad/" + fovea::runtime::originalName(path.str()),
                      gradient);
   }
   for (DataOp data : llvm::to_vector(system.getOps<DataOp>())) {

@@ -8,6 +8,7 @@
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Scatters.h"
+#include "runtime/data/Quantise.h"
 
 #include <limits>
 
@@ -37,6 +38,18 @@ static bool isByWholeRows(const RowsProduct &product) {
   return product.isByRows() && !product.gathered;
 }
 
+/// Whether the terms of each column are whole groups of 4 bits, which lie along
+/// the last axis of the weights.
+static bool hasWholeGroups(const RowsProduct &product, ArrayType weights) {
+  int64_t extent =
+      cast<IntegerAttr>(weights.getShape().getValue().back()).getInt();
+  int64_t first = product.rightFirst % extent, last = first + product.count;
+  constexpr int64_t size = runtime::weightsOfGroup;
+  return product.rowStride == 1 && product.columnStride % extent == 0 &&
+         first % size == 0 &&
+         (last == extent || (last < extent && last % size == 0));
+}
+
 PackedForm fovea::attn::packedFormOf(ComputeOp op, Type real) {
   std::optional<RowsProduct> product = rowsProductOf(op);
   if (!product || !isByWholeRows(*product) || !real.isF32())
@@ -45,7 +58,12 @@ PackedForm fovea::attn::packedFormOf(ComputeOp op, Type real) {
     return PackedForm::Bytes;
   auto param = product->right.getArray().getDefiningOp<ParamOp>();
   Type own = param ? precisionOf(param) : Type();
-  return own && own.isBF16() ? PackedForm::Halves : PackedForm::Reals;
+  if (own && own.isBF16())
+    return PackedForm::Halves;
+  return own && own.isInteger(4) &&
+                 hasWholeGroups(*product, param.getResult().getType())
+             ? PackedForm::Groups
+             : PackedForm::Reals;
 }
 
 StorageMap::StorageMap(ProgramOp op, Type real)
@@ -401,6 +419,10 @@ void StorageMap::addProduct(ComputeOp op, int position) {
   case PackedForm::Bytes:
     // In groups of up to four, and a number of four bytes per column.
     elements = (llvm::divideCeil(product->count, 4) + 1) * columns;
+    break;
+  case PackedForm::Groups:
+    elements =
+        runtime::groupsIn(product->count) * columns * runtime::bytesOfGroup / 4;
     break;
   }
   SmallVector<Attribute> extents = {builder.getI64IntegerAttr(elements)};

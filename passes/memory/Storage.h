@@ -18,8 +18,9 @@
 namespace fovea::attn {
 
 /// How elements of a packed right side are stored, in code for real numbers of
-/// this type. Halves: in bf16. Bytes: the factors are whole numbers.
-enum class PackedForm { Reals, Halves, Bytes };
+/// this type. Halves: in bf16. Bytes: the factors are whole numbers. Groups: in
+/// 4 bits, with a scale for each 32.
+enum class PackedForm { Reals, Halves, Bytes, Groups };
 PackedForm packedFormOf(ComputeOp op, mlir::Type real);
 
 /// A loop of the program while it runs.

@@ -2,8 +2,9 @@
 //
 // The weights of a model with `--precision int8`: whole numbers from -127 to
 // 127, and a scale for each column. Those with `--precision bf16` on a CPU:
-// rounded to bf16. The compiler, its interpreter and programs compute them by
-// this function, from the same f32 weights.
+// rounded to bf16. Those with `--precision int4`: multiples of a scale for each
+// group. The compiler, its interpreter and programs compute them by this
+// function, from the same f32 weights.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,16 +21,22 @@ std::string int8Name(const std::string &path, size_t axis);
 std::string scaleName(const std::string &path, size_t axis);
 /// The name of the rounded parameter: `w:bf16`.
 std::string bf16Name(const std::string &path);
+/// The name of a parameter in groups of 4 bits, with the extent of its last
+/// axis: `w:int4.512`.
+std::string int4Name(const std::string &path, size_t extent);
 
 /// A parameter whose name is one of these.
 struct QuantisedName {
-  enum Part { Numbers, Scales, Rounded };
+  enum Part { Numbers, Scales, Rounded, Groups };
   std::string path;
   Part part = Numbers;
-  size_t axis = 0; // not of rounded ones
+  size_t number = 0; // the axis of numbers and scales, the extent of groups
 };
 /// Returns nothing for any other name.
 bool readQuantisedName(const std::string &name, QuantisedName &result);
+
+/// The parameter that `name` is computed from: without such an ending, itself.
+std::string originalName(const std::string &name);
 
 /// Adds the arrays of a name to `parts`: the rounded weights, or both the
 /// numbers and the scales along its axis. In f32:
@@ -37,9 +44,18 @@ bool readQuantisedName(const std::string &name, QuantisedName &result);
 ///     scale  = max |w| / 127, over the axis
 ///     number = w / scale, rounded to the nearest whole number, ties to even
 ///
-/// and both are 0 where all are 0. Weights that the format cannot represent are
-/// an error: in int8 weights that are not finite, in bf16 finite weights that
-/// would become infinite.
+/// and both are 0 where all are 0. In int4, 32 weights along the last axis are
+/// a group:
+///
+///     scale  = m / -8, rounded to bf16, where m is the weight of largest size,
+///              the first of equals; 0 below the normal numbers
+///     number = w / scale, rounded likewise, at least -8 and at most 7
+///     weight = scale * number, which f32 has exactly
+///
+/// A group is stored in 18 bytes: the scale, and two numbers per byte, the
+/// first in the lower half. Weights that the format cannot represent are an
+/// error: in int8 and int4 weights that are not finite, in bf16 and int4 finite
+/// weights that would become infinite.
 Status quantise(const QuantisedName &name, const Tensor &weights,
                 std::map<std::string, Tensor> &parts);
 
@@ -47,8 +63,17 @@ Status quantise(const QuantisedName &name, const Tensor &weights,
 /// weights, and removes the weights that `names` does not have.
 Status quantise(TensorFile &file, const std::vector<std::string> &names);
 
-/// Turns such parameters of a file into reals of this type, which programs
-/// read.
+/// The number of weights in a group, and its bytes.
+constexpr int64_t weightsOfGroup = 32;
+constexpr int64_t bytesOfGroup = 2 + weightsOfGroup / 2;
+/// The groups of a row.
+constexpr int64_t groupsIn(int64_t extent) {
+  return (extent + weightsOfGroup - 1) / weightsOfGroup;
+}
+
+/// What programs read of a parameter with such a name, as reals of this type.
+Tensor widened(const std::string &name, const Tensor &stored, DType type);
+/// The same for all such parameters of a file.
 void widenNumbers(TensorFile &file, DType type);
 
 } // namespace fovea::runtime

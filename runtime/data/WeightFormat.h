@@ -6,9 +6,10 @@
 namespace fovea::runtime {
 
 /// The weights that programs read. `real`: those of training. `int8`: whole
-/// numbers and scales (passes/derive/QuantiseProducts.cpp). `bf16`: rounded to
-/// 8 binary digits (passes/derive/RoundWeights.cpp).
-enum class WeightFormat { real, int8, bf16 };
+/// numbers and scales (passes/derive/QuantiseProducts.cpp). `bf16` and `int4`:
+/// rounded to 8 binary digits, or to multiples of a scale for each group
+/// (passes/derive/RoundWeights.cpp).
+enum class WeightFormat { real, int8, bf16, int4 };
 
 } // namespace fovea::runtime
 

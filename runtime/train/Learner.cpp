@@ -4,6 +4,7 @@
 #include "runtime/Functions.h"
 #include "runtime/Philox.h"
 #include "runtime/data/Checksum.h"
+#include "runtime/data/Quantise.h"
 #include "runtime/train/GradientSums.h"
 
 #include <algorithm>
@@ -30,8 +31,8 @@ public:
             FoveaPool *pool, Team &team, bool dividesState);
 
   OwnedMemory weightsToLearn(uint64_t seed, int64_t update) override;
-  OwnedMemory weights() override { return memoryOf(current.get()); }
-  OwnedMemory weightsToUse() override { return memoryOf(used()); }
+  OwnedMemory weights() override { return weightsFrom(current.get()); }
+  OwnedMemory weightsToUse() override { return weightsFrom(used()); }
   OwnedMemory gradients() override { return memoryOf(slopes.get()); }
   void beginGradients(int64_t batches) override {
     sums->begin(batches, slopes);
@@ -66,6 +67,7 @@ private:
 
   T *used() const { return average ? average.get() : current.get(); }
   void moveAverage();
+  OwnedMemory weightsFrom(T *array);
   OwnedMemory memoryOf(T *array) const {
     OwnedMemory memory;
     for (const Span &span : spans)
@@ -101,6 +103,7 @@ private:
   /// state is sharded.
   int64_t from = 0, to = 0;
   Memory current, slopes, noisy;
+  Memory rounded;       // the weights that programs read now, in bf16
   Memory average;       // of the weights after each update; null: none is kept
   Memory first, second; // from .. to-1
 };
@@ -158,6 +161,8 @@ LearnerOf<T>::LearnerOf(const TensorFile &initial, const TrainOptions &options,
     second = allocateArray<T>(to - from);
   if (options.noise > 0)
     noisy = allocateArray<T>(total);
+  if (options.roundsWeights)
+    rounded = allocateArray<T>(total);
   for (const Span &span : spans) {
     const Tensor &tensor = initial.tensors.at(span.path);
     if (tensor.type == typeOf(T())) {
@@ -198,7 +203,18 @@ OwnedMemory LearnerOf<T>::weightsToLearn(uint64_t seed, int64_t update) {
       double noise = span.isFrozen ? 0 : options.noise * normal;
       noisy[i] = current[i] + static_cast<T>(noise);
     }
-  return memoryOf(noisy.get());
+  return weightsFrom(noisy.get());
+}
+
+/// What programs read of these weights.
+template <typename T> OwnedMemory LearnerOf<T>::weightsFrom(T *array) {
+  OwnedMemory memory = memoryOf(array);
+  if (!rounded)
+    return memory;
+  roundToBf16(rounded.get(), array, total, pool);
+  for (const Span &span : spans)
+    memory[bf16Name(span.path)] = rounded.get() + span.begin;
+  return memory;
 }
 
 template <typename T>

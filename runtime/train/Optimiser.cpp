@@ -2,6 +2,7 @@
 
 #include "runtime/train/Optimiser.h"
 #include "runtime/Functions.h"
+#include "runtime/data/Half.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/SharedMemory.h"
 
@@ -126,6 +127,15 @@ void fovea::runtime::scale(T *values, double factor, int64_t count,
 }
 
 template <typename T>
+void fovea::runtime::roundToBf16(T *rounded, const T *values, int64_t count,
+                                 FoveaPool *pool) {
+  forChunks(count, pool, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      rounded[i] = brainOf(brainBits(static_cast<float>(values[i])));
+  });
+}
+
+template <typename T>
 void fovea::runtime::clamp(T *values, double limit, int64_t count) {
   T most = static_cast<T>(limit);
   if (launchOwn("clamp", values, {inList(values), bitsOf(most)}, count))
@@ -237,6 +247,8 @@ template void fovea::runtime::addTo(float *, const float *, int64_t,
 template double fovea::runtime::sumOfSquares(const float *, int64_t,
                                              FoveaPool *);
 template void fovea::runtime::scale(float *, double, int64_t, FoveaPool *);
+template void fovea::runtime::roundToBf16(float *, const float *, int64_t,
+                                          FoveaPool *);
 template void fovea::runtime::clamp(float *, double, int64_t);
 template void fovea::runtime::step(const OptimiserOptions &, int64_t, double,
                                    float *, const float *, float *, float *,
@@ -251,6 +263,8 @@ template void fovea::runtime::addTo(double *, const double *, int64_t,
 template double fovea::runtime::sumOfSquares(const double *, int64_t,
                                              FoveaPool *);
 template void fovea::runtime::scale(double *, double, int64_t, FoveaPool *);
+template void fovea::runtime::roundToBf16(double *, const double *, int64_t,
+                                          FoveaPool *);
 template void fovea::runtime::clamp(double *, double, int64_t);
 template void fovea::runtime::step(const OptimiserOptions &, int64_t, double,
                                    double *, const double *, double *, double *,

@@ -466,6 +466,7 @@ fovea::runtime::describe(const TrainOptions &options) {
       {"decay", number(options.optimiser.decay)},
       {"column_norm", number(options.columnNorm)},
       {"polyak", number(options.polyak)},
+      {"rounding", options.roundsWeights ? "bf16" : "none"},
       {"noise", number(options.noise) +
                     (options.noiseAfter > 0
                          ? fmt::format(" after {}", options.noiseAfter)

@@ -90,6 +90,9 @@ struct TrainOptions {
   /// The share of the past in the moving average of the weights; 0: none is
   /// kept.
   double polyak = 0;
+  /// Programs read weights rounded to bf16 (runtime/data/Quantise.h), of which
+  /// updates change the f32 weights.
+  bool roundsWeights = false;
   int64_t batch = 32; // examples, or tokens
   bool countsTokens = false;
   int64_t accumulate = 1; // batches for one update

@@ -91,23 +91,28 @@ def judged(examples, links):
             *(100 * value / max(1, count) for value in (near, share, even))]
 
 
+def spellings(folder, data, name, limit):
+    """Pairs of source and target to train, to choose by and to test, and files of them."""
+    sets, pairs = {}, {}
+    for part, own in (("train", "train"), ("test", "valid")):
+        with gzip.open(data / f"{name}/{own}.tsv.gz", "rt", encoding="utf-8") as texts:
+            pairs[part] = [tuple(row.rstrip("\n").split("\t")[:2]) for row in texts]
+    pairs["valid"] = pairs["train"][::40][:250]
+    held = {right for _, right in pairs["valid"]}
+    pairs["train"] = [pair for pair in pairs["train"] if pair[1] not in held]
+    pairs["test"] = pairs["test"][:limit]
+    for part, own in pairs.items():
+        sets[part] = {side: lines(folder / f"{name}.{part}.{side}", [pair[at] for pair in own])
+                      for at, side in enumerate(("src", "tgt"))}
+    return pairs, sets
+
+
 def alignments(folder, data, updates, only):
     rows = []
-    for name, file, links, count, limit in (("dates", "dates", date_links, 1000, None),
-                                            ("misspellings", "misspellings", edit_links, 3000, 1000)):
+    for name, links, count, limit in (("dates", date_links, 1000, None), ("misspellings", edit_links, 3000, 1000)):
         if only and name not in only:
             continue
-        sets, pairs = {}, {}
-        for part, own in (("train", "train"), ("test", "valid")):
-            with gzip.open(data / f"{file}/{own}.tsv.gz", "rt", encoding="utf-8") as texts:
-                pairs[part] = [tuple(row.rstrip("\n").split("\t")[:2]) for row in texts]
-        pairs["valid"] = pairs["train"][::40][:250]
-        held = {right for _, right in pairs["valid"]}
-        pairs["train"] = [pair for pair in pairs["train"] if pair[1] not in held]
-        pairs["test"] = pairs["test"][:limit]
-        for part, own in pairs.items():
-            sets[part] = {side: lines(folder / f"{name}.{part}.{side}", [pair[at] for pair in own])
-                          for at, side in enumerate(("src", "tgt"))}
+        pairs, sets = spellings(folder, data, name, limit)
         found = trials(folder, name, "model aligned\nuse spelling\n", sets["train"], sets["valid"], updates or count, {})
         figures, exact = [], []
         for one in found:

@@ -124,8 +124,12 @@ def percent(part, whole):
     return f"{100 * part / whole:.1f} %"
 
 
+def equality(made, wanted):
+    return 100 * sum(a.split() == b.split() for a, b in zip(made, wanted, strict=True)) / len(wanted)
+
+
 def equal(made, wanted):
-    return percent(sum(a.split() == b.split() for a, b in zip(made, wanted, strict=True)), len(wanted))
+    return f"{equality(made, wanted):.1f} %"
 
 
 def lines(path, rows):

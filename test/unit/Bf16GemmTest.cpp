@@ -11,6 +11,7 @@
 #include "runtime/data/Half.h"
 #include "gtest/gtest.h"
 
+#include <map>
 #include <random>
 
 using namespace fovea::codegen;
@@ -37,13 +38,14 @@ struct Functions {
   MultiplyRows multiplyRows;
 };
 
-class Bf16Gemm : public testing::TestWithParam<const char *> {
-protected:
-  void SetUp() override {
-    llvm::Expected<Target> target = Target::parse(GetParam());
+/// The products of a target.
+struct Products {
+  /// False where this CPU lacks the target.
+  bool compile(llvm::StringRef name) {
+    llvm::Expected<Target> target = Target::parse(name);
     if (!target || target->checkRunsHere()) {
       llvm::consumeError(target.takeError());
-      GTEST_SKIP() << "this CPU lacks " << GetParam();
+      return false;
     }
     loadKernelDialects(context);
     Type real = Float32Type::get(&context);
@@ -56,6 +58,44 @@ protected:
     llvm::cantFail(jit->add(std::move(module)));
     inReals = functionsFor(real);
     inBf16 = functionsFor(element);
+    return true;
+  }
+
+  Functions functionsFor(GemmElement element) {
+    auto find = [&](const std::string &name) {
+      return llvm::cantFail(jit->lookup(name));
+    };
+    return {.pack = reinterpret_cast<Pack>(find(packName(element))),
+            .packFar = reinterpret_cast<Pack>(find(packFarName(element))),
+            .packParts =
+                reinterpret_cast<PackParts>(find(packPartsName(element))),
+            .multiply = reinterpret_cast<Multiply>(find(gemmName(element))),
+            .multiplyRows =
+                reinterpret_cast<MultiplyRows>(find(gemmRowsName(element)))};
+  }
+
+  MLIRContext context;
+  std::unique_ptr<Jit> jit;
+  GemmTile tile;
+  Functions inReals, inBf16;
+};
+
+class Bf16Gemm : public testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    // Compiled once per target.
+    static std::map<std::string, std::unique_ptr<Products>> all;
+    std::unique_ptr<Products> &own = all[GetParam()];
+    if (!own) {
+      own = std::make_unique<Products>();
+      if (!own->compile(GetParam()))
+        own.reset();
+    }
+    if (!own)
+      GTEST_SKIP() << "this CPU lacks " << GetParam();
+    inReals = own->inReals;
+    inBf16 = own->inBf16;
+    tile = own->tile;
   }
 
   /// Numbers of bf16.
@@ -78,22 +118,7 @@ protected:
   GemmTile tile;
 
 private:
-  Functions functionsFor(GemmElement element) {
-    auto find = [&](const std::string &name) {
-      return llvm::cantFail(jit->lookup(name));
-    };
-    return {.pack = reinterpret_cast<Pack>(find(packName(element))),
-            .packFar = reinterpret_cast<Pack>(find(packFarName(element))),
-            .packParts =
-                reinterpret_cast<PackParts>(find(packPartsName(element))),
-            .multiply = reinterpret_cast<Multiply>(find(gemmName(element))),
-            .multiplyRows =
-                reinterpret_cast<MultiplyRows>(find(gemmRowsName(element)))};
-  }
-
   std::mt19937 engine{7};
-  MLIRContext context;
-  std::unique_ptr<Jit> jit;
 };
 
 } // namespace

@@ -20,6 +20,7 @@
 #include "driver/model/Programs.h"
 #include "driver/model/QuantisedWeights.h"
 #include "driver/model/Trace.h"
+#include "driver/open/ChooseTarget.h"
 #include "driver/train/TrainBlock.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/train/Learner.h"
@@ -287,6 +288,7 @@ bool Bench::makeLearner(Model &model, FoveaPool *pool,
           readTrainBlock(model).entries, model.dims, train);
       status.failed())
     return failWith(arguments.spec() + ": " + status.text());
+  train.roundsWeights = weightFormat(arguments) == runtime::WeightFormat::bf16;
   runtime::TensorFile initial;
   uint32_t number = 0;
   for (const ParameterInfo &parameter : model.parameters) {

@@ -184,10 +184,12 @@ protected:
                      "f32 (default); int8: products with weights in whole "
                      "numbers of 8 bits, exactly (not for training); bf16: on "
                      "a CPU, weights are rounded to bf16 and stored in it, and "
-                     "all else is f32 (not for training); on a GPU, tensor "
+                     "all else is f32, as are the weights that training "
+                     "changes; on a GPU, tensor "
                      "cores multiply large matrices in bf16, with sums in "
-                     "f32")
-        ->check(CLI::IsMember({"f32", "int8", "bf16"}));
+                     "f32; int4: weights are multiples of a scale for each 32, "
+                     "in 4 bits, and all else is f32 (not for training)")
+        ->check(CLI::IsMember({"f32", "int8", "bf16", "int4"}));
   }
 
   /// Commands that execute run on this machine's CPU or on its GPU.

@@ -141,7 +141,8 @@ bool TrainCommand::takeGivenText(const std::string &text) {
         folder.givenPath(), status.text()));
     return false;
   }
-  if (weightFormat(arguments) != runtime::WeightFormat::real) {
+  if (weightFormat(arguments) != runtime::WeightFormat::real &&
+      position.identity["rounding"] != "bf16") {
     session.error("'" + arguments.folder +
                   "' was trained on a GPU with --precision " +
                   arguments.precision +
@@ -367,6 +368,8 @@ bool TrainCommand::readOptions() {
     session.error(arguments.spec() + ": " + status.text());
     return false;
   }
+  options.roundsWeights =
+      weightFormat(arguments) == runtime::WeightFormat::bf16;
   for (const std::string &note : options.notes)
     session.diagnostics().warning(Code::none, {},
                                   arguments.spec() + ": " + note);

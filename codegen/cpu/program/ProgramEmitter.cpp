@@ -44,6 +44,12 @@ ProductFunctions fovea::codegen::functionsOf(ComputeOp op, Type real) {
             .pack = packIntegersName,
             .packFar = packIntegersName,
             .packParts = packIntegersName};
+  if (form == PackedForm::Groups)
+    return {.multiply = gemmGroupsName,
+            .multiplyRows = gemmGroupRowsName,
+            .pack = packGroupsName,
+            .packFar = packGroupsName,
+            .packParts = packGroupsName};
   GemmElement element = elementOf(form, real);
   return {.multiply = gemmName(element),
           .multiplyRows = gemmRowsName(element),
@@ -94,6 +100,8 @@ void ProgramEmitter::declareFunctions(bool marksSteps) {
     PackedForm form = product ? packedFormOf(compute, real) : PackedForm::Reals;
     if (form == PackedForm::Bytes)
       emitIntegerGemm(module, target);
+    if (form == PackedForm::Groups)
+      emitGroupGemm(module, target);
     if (form == PackedForm::Halves)
       emitGemm(module, elementOf(form, real), target);
     if (!product || !product->gathered)

@@ -10,6 +10,7 @@
 
 #include "codegen/cpu/loops/Epilogue.h"
 #include "codegen/cpu/products/Gemm.h"
+#include "codegen/cpu/products/GroupGemm.h"
 #include "codegen/cpu/products/IntegerGemm.h"
 #include "codegen/cpu/program/EmitProgram.h"
 #include "codegen/program/LaunchEmitter.h"
