@@ -245,9 +245,10 @@ Emitter::Ahead Emitter::ahead(ValueRange args, Value row, Value panel) {
   int64_t bytesInB = right.getIntOrFloatBitWidth() / 8;
   Value ofPanel =
       b.number(termsPerTurn * tile.columns() * bytesInB / lineBytes);
+  Value elementsInB = both.isSame() ? elements : b.number(lineBytes / bytesInB);
   Value nextPanel =
       b.at(right, addressInB(args[Bp], b.add(panel, one), args[PanelSize]),
-           b.mul(b.mul(number, turns), b.number(lineBytes / bytesInB)));
+           b.mul(b.mul(number, turns), elementsInB));
 
   // The other tiles, from the first panel on. If the last panels have enough
   // tiles, those: lines prefetched too early are evicted again.
