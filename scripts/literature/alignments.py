@@ -5,6 +5,7 @@ import json
 import re
 import struct
 
+from literature.texts import COMMANDED, commands
 from literature.training import all_minutes, lines, spread, table, trials
 
 MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -72,6 +73,22 @@ def edit_links(wrong, right):
     return {j: places for j, places in ways.items() if len(places) == 1 and is_forced(j)}
 
 
+def command_links(words, actions):
+    """For each action of a SCAN command the place of its word: in the part before or after `and` or `after` that says it."""
+    cut = next((k for k, word in enumerate(words) if word in ("and", "after")), len(words))
+    parts = [range(cut), range(cut + 1, len(words))]
+    if "after" in words:
+        parts.reverse()
+    found = {}
+    for part in parts:
+        own = {words[k]: k for k in part}
+        turns = 4 if "around" in own else 2 if "opposite" in own else 1 if own.keys() & {"left", "right"} else 0
+        once = turns if "turn" in own else 2 * turns if "around" in own else turns + 1
+        for _ in range(once * (2 if "twice" in own else 3 if "thrice" in own else 1) if own else 0):
+            found[len(found)] = {own[re.sub("I_(TURN_)?", "", actions[len(found)]).lower()]}
+    return found
+
+
 def judged(examples, links):
     """Alignment error rate of the largest weights (Och and Ney, 2003), the share of weight on the right places, what an
     even one would have, and how often the largest weight is at most one place beside them. In per cent."""
@@ -91,35 +108,56 @@ def judged(examples, links):
             *(100 * value / max(1, count) for value in (near, share, even))]
 
 
-def spellings(folder, data, name, limit):
-    """Pairs of source and target to train, to choose by and to test, and files of them."""
-    sets, pairs = {}, {}
+def forward(weights, made):
+    """Of all symbols but the first of each text, how many have their largest weight not before that of the last symbol, in per cent."""
+    count = kept = 0
+    for rows, text in zip(weights, made, strict=True):
+        places = [max(range(len(row)), key=row.__getitem__) for row in rows[:len(text.split())]]
+        count += max(0, len(places) - 1)
+        kept += sum(a <= b for a, b in zip(places, places[1:]))
+    return 100 * kept / max(1, count)
+
+
+# For each task its model, settings, updates, and right places.
+JUDGED = {"dates": ("spelling", {}, 1000, date_links), "misspellings": ("spelling", {}, 3000, edit_links),
+          "commands": ("rnnsearch", {**COMMANDED, "train.batch": 32}, 8000,
+                       lambda said, done: command_links(said, done.split()))}
+
+
+def pairs_of(name, data):
+    if name == "commands":
+        return {part: pairs for part, pairs in commands(data).items() if part != "jump"}
+    pairs = {}
     for part, own in (("train", "train"), ("test", "valid")):
         with gzip.open(data / f"{name}/{own}.tsv.gz", "rt", encoding="utf-8") as texts:
             pairs[part] = [tuple(row.rstrip("\n").split("\t")[:2]) for row in texts]
     pairs["valid"] = pairs["train"][::40][:250]
     held = {right for _, right in pairs["valid"]}
     pairs["train"] = [pair for pair in pairs["train"] if pair[1] not in held]
-    pairs["test"] = pairs["test"][:limit]
-    for part, own in pairs.items():
-        sets[part] = {side: lines(folder / f"{name}.{part}.{side}", [pair[at] for pair in own])
-                      for at, side in enumerate(("src", "tgt"))}
-    return pairs, sets
+    pairs["test"] = pairs["test"][:1000]
+    return pairs
+
+
+def prepared(folder, data, name):
+    """Pairs of source and target to train, to choose by and to test, and files of them."""
+    pairs = pairs_of(name, data)
+    return pairs, {part: {side: lines(folder / f"{name}.{part}.{side}", [pair[at] for pair in own])
+                          for at, side in enumerate(("src", "tgt"))} for part, own in pairs.items()}
 
 
 def alignments(folder, data, updates, only):
     rows = []
-    for name, links, count, limit in (("dates", date_links, 1000, None), ("misspellings", edit_links, 3000, 1000)):
+    for name, (model, options, count, links) in JUDGED.items():
         if only and name not in only:
             continue
-        pairs, sets = spellings(folder, data, name, limit)
-        found = trials(folder, name, "model aligned\nuse spelling\n", sets["train"], sets["valid"], updates or count, {})
+        pairs, sets = prepared(folder, data, name)
+        found = trials(folder, name, f"model aligned\nuse {model}\n", sets["train"], sets["valid"], updates or count, options)
         figures, exact = [], []
         for one in found:
             path = folder / f"{name}.safetensors"
             made = one.decode({"src": sets["test"]["src"]}, "--show", f"align={path}")
-            right = [(pair, weights) for pair, weights, own in zip(pairs["test"], shown(path, "align"), made, strict=True)
-                     if own == pair[1]]
+            right = [((pair[0].split() if name == "commands" else pair[0], pair[1]), weights)
+                     for pair, weights, own in zip(pairs["test"], shown(path, "align"), made, strict=True) if own == pair[1]]
             exact.append(100 * len(right) / len(made))
             figures.append(judged(right, links))
         rows.append([name, all_minutes(found), spread(exact), *map(spread, zip(*figures, strict=True))])

@@ -1,10 +1,12 @@
 """Pictures and what people call them, by the published specs of Xu et al. (2015): what literature-results measures
 of captions."""
 
+import functools
 import gzip
 import random
 import re
 
+from literature.alignments import shown
 from literature.pictures import archived, png, scene, stored
 from literature.training import ADAM, SEEDS, Training, all_minutes, lines, rates, spread, table, wrong
 
@@ -32,12 +34,22 @@ SEEN = {"soft": ("`caption_soft`, `lambda = 0`", "use caption_soft\n", {}),
         "none": ("none: the mean of all places", "use caption_soft\nz[t] = gate[t] * middle\n", {})}
 
 
-def captioned(folder, sets, size, kinds, updates, more, metric="bleu"):
-    """For each kind of attention, its row, its trainings and what they call the test pictures of this size. `switched`
-    goes on from `soft` for a quarter of the updates."""
+def captioned(folder, sets, size, kinds, updates, more, metric="bleu", regions=()):
+    """For each kind of attention, its row and what its trainings call the test pictures of this size. `switched` goes on
+    from `soft` for a quarter of the updates. Where regions are known, the row tells whether attention looks there."""
     height, width = size
     front = FRONT.format(height=height, width=width, places=height // 4 * (width // 4), across=width // 4)
     given, right = {"image": sets["test"]["image"]}, sets["test"]["tgt"].read_text().splitlines()
+    path = folder / "align.safetensors"
+
+    def told(decodings, looks):
+        made, cells = [], []
+        for decoded in decodings:
+            made.append(decoded(given, "--beam", 3, *(("--show", f"align={path}") if looks else ())))
+            if looks:
+                cells.append(pointed(shown(path, "align"), regions, made[-1], right))
+        return [*judged(made, right, folder), *(map(spread, zip(*cells, strict=True)) if looks else [""] * 3 * bool(regions))], made
+
     for name in kinds:
         label, spec, options = SEEN[name]
         found = []
@@ -46,12 +58,27 @@ def captioned(folder, sets, size, kinds, updates, more, metric="bleu"):
             found.append(Training(folder, f"{name}-{seed}", f"model {name}\n{spec}{front}", sets["train"], sets["valid"],
                                   updates // 4 if start else updates, {**SIZES, **more, **options}, metric,
                                   ["--best-by", metric, "--seed", seed, *start]))
-        made = [one.decode(given, "--beam", 3) for one in found]
-        yield [label, all_minutes(found), *judged(made, right, folder)], found, made
+        looks = bool(regions) and name != "none"
+        cells, made = told([one.decode for one in found], looks)
+        yield [label, all_minutes(found), *cells], made
         if spec.startswith(HARD):
             places = lines(folder / f"specs/{name}-mode.fov", [f"model {name}\n{spec}{front}decode {{ place ~ mode }}"])
-            made = [one.decode_by(places, given, "--beam", 3) for one in found]
-            yield ["the same, decoded at the most probable place", "", *judged(made, right, folder)], found, made
+            cells, made = told([functools.partial(one.decode_by, places) for one in found], looks)
+            yield ["the same, decoded at the most probable place", "", *cells], made
+
+
+def pointed(weights, regions, made, wanted):
+    """Of the words of correct captions, two for each thing: how often the largest weight is at the named thing, the share
+    of weight there, and the same share of even weights. In per cent. A region is the places of one thing."""
+    near = share = even = count = 0
+    for own, things, a, b in zip(weights, regions, made, wanted, strict=True):
+        for number, places in enumerate(things if a == b else ()):
+            for row in own[2 * number:2 * number + 2]:
+                near += max(range(len(row)), key=row.__getitem__) in places
+                share += sum(row[place] for place in places)
+                even += len(places) / len(row)
+                count += 1
+    return [100 * value / max(1, count) for value in (near, share, even)]
 
 
 def judged(made, right, folder):
@@ -62,21 +89,25 @@ def judged(made, right, folder):
 
 
 HEADS = ["attention", "CPU time, three seeds", "BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "exact, %"]
+LOOKS = ["looks at what it names, %", "weight there, %", "of an even one, %"]
 
 
 def captions(folder, data, updates, only):
-    draw, sets = random.Random(1), {}
+    draw, sets, regions = random.Random(1), {}, []
     for part, count in (("train", 6000), ("valid", 300), ("test", 300)):
         (folder / part).mkdir(exist_ok=True)
         names, said = [], []
         for number in range(count):
-            rows, text = scene(draw)
+            rows, text, fields = scene(draw)
             png(folder / part / f"{number:05}.png", rows)
             names.append(f"{part}/{number:05}.png")
             said.append(text)
+            if part == "test":
+                # A field is 2 x 2 of 6 x 6 places.
+                regions.append([{12 * (field // 3) + 2 * (field % 3) + at for at in (0, 1, 6, 7)} for field in fields])
         sets[part] = {"image": lines(folder / f"{part}.list", names), "tgt": lines(folder / f"{part}.txt", said)}
-    table(HEADS, [row for row, *_ in captioned(folder, sets, (24, 24), only or SEEN, updates or 3000,
-                                               {"train.rate": "step(1000, 0.5, 0.004)"})])
+    table([*HEADS, *LOOKS], [row for row, _ in captioned(folder, sets, (24, 24), only or SEEN, updates or 3000,
+                                                         {"train.rate": "step(1000, 0.5, 0.004)"}, regions=regions)])
 
 
 # Drawings and their names.
@@ -118,7 +149,7 @@ def emoji(folder, data, updates, only):
     def combined(made):
         return spread([100 - wrong([one[at] for at in both], [right[at] for at in both]) for one in made])
 
-    rows = [[*row, combined(made)] for row, _, made in captioned(
+    rows = [[*row, combined(made)] for row, made in captioned(
         folder, sets, (32, 32), only or ("soft", "even", "switched", "hard", "eight", "none"), updates or 2000,
         {"train.rate": "step(700, 0.5, 0.004)"})]
     near = [[called["train"][at] for at in nearest(drawn["train"], drawn["test"])]]

@@ -7,6 +7,39 @@ from literature.training import ROOT, TABLES, table_lines
 
 PAGE, RECORD = ROOT / "docs/RESULTS.md", ROOT / "docs/figures/results.json"
 TABLE = re.compile(r"^\|.*\n(?:\|.*\n)+", re.MULTILINE)
+SECTION = re.compile(r"^\*\*`(\w+)`\*\*: ", re.MULTILINE)
+
+# The first table of the page: the section, a system, what is measured, the head of a column, how a row of its table begins,
+# and how the one beside it does (or another column), or what is known of it. The last entry is the aim, if there is one.
+GLANCE = [
+    ("speech", "Chorowski et al. (2015)", "PER, %", "PER, 1 to 3 digits, %", "`speech`", "CTC: 9.8", "at most 9.8"),
+    ("emoji", "Xu et al. (2015), soft", "BLEU-4", "BLEU-4", "`caption_soft`", "none", "60"),
+    ("emoji", "Xu et al. (2015), hard", "BLEU-4", "BLEU-4", "`caption_hard`", "none", "within 10 % of soft"),
+    ("people", "Xu et al. (2015), captions of people", "BLEU-4", "BLEU-4", "`caption_soft`", "none", "10"),
+    ("films", "Yao et al. (2015)", "METEOR", "METEOR", "both", "none", ""),
+    ("survey", "Bahdanau, Cho and Bengio (2015)", "BLEU", "BLEU", "attention", "encoder-decoder", "a gain"),
+    ("attentions", "Luong, Pham and Manning (2015)", "exact words, %", "exact, %", "`attention_luong`", "`attention_simple`", ""),
+    ("scan", "attention for commands", "exact, %", "exact, held out, %", "`rnnsearch`", "`seq2seq_start`", ""),
+    ("lexicon", "Vogel, Ney and Tillmann (1996)", "perplexity", "perplexity", "`hmm_align`", "the same, all places alike", ""),
+    ("replies", "sentences that match", "right, %", "right, %", "`match`", "shared words", ""),
+    ("babi", "Sukhbaatar et al. (2015)", "wrong answers, %", "the better of both", "mean", "n-grams, logistic regression", "at most 16"),
+    ("tours", "Vinyals et al. (2015), tours", "length, 1 is the shortest", "5 to 10 points", "`pointer`", "the nearest place",
+     "below the nearest place"),
+    ("hulls", "Vinyals et al. (2015), hulls", "exact, %", "exact, 5 to 10 points, %", "`pointer`", "", "95"),
+    ("triangles", "Vinyals et al. (2015), triangles", "exact, 5 points, %", "5 points, exact, %", "`pointer`", "", ""),
+    ("sorting", "Vinyals et al. (2015), sorting", "exact, %", "5 to 10 numbers, exact, %", "`pointer`", "`blind`", ""),
+    ("parsing", "Vinyals et al. (2015), parsing", "labelled F1", "labelled F1", "the same, trees", "a grammar", "70"),
+    ("sentiment", "Lin et al. (2017), sentiment", "right, %", "right, %", "four hops", "words and pairs", "78.8"),
+    ("entailment", "Lin et al. (2017), entailment", "right, %", "right, %", "`snli_gated`, words marked", "words and which", "67"),
+    ("language", "Mikolov et al. (2010)", "perplexity", "perplexity", "`rnnlm`", "5-grams", ""),
+    ("copy", "Graves, Wayne and Danihelka (2014)", "nats per bit of 16 rows", "16 rows", "`ntm`, random", "an LSTM", ""),
+    ("handwriting", "Graves (2013)", "nats per point", "nats per point", "`graves`", "`blind`", ""),
+]
+
+# The second table: the task, its section, how a row begins, and the heads of three columns.
+LINKS = "at most one place beside, %", "weight on the right places, %", "of an even one, %"
+THINGS = "looks at what it names, %", "weight there, %", "of an even one, %"
+LOOKS = [("digits of dates", "alignments", "dates", LINKS), ("letters of words", "alignments", "misspellings", LINKS)]
 
 
 def linked(cell):
@@ -15,23 +48,85 @@ def linked(cell):
                   if (ROOT / f"models/{found[1]}.fov").exists() else found[0], str(cell))
 
 
+def plain(cell):
+    """A cell without its links."""
+    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", cell)
+
+
+def cell(record, task, row, head):
+    """Of the table of a task, what is below the head in the row that begins so."""
+    found = record[task]
+    return next(cells for cells in found["rows"] if plain(cells[0]).startswith(row))[found["heads"].index(head)]
+
+
+def glance(record):
+    rows = []
+    for task, system, measure, head, own, other, aim in GLANCE:
+        heads = record[task]["heads"]
+        if other in heads:
+            beside = f"{other}: {cell(record, task, own, other)}"
+        elif other and not re.search(r"\d$", other):
+            row = next(cells for cells in record[task]["rows"] if plain(cells[0]).startswith(other))
+            beside = f"{plain(row[0])}: {row[heads.index(head)]}"
+        else:
+            beside = other
+        rows.append([system, f"`{task}`", measure, cell(record, task, own, head), beside, aim])
+    return ["system", "section", "measure", "result", "alternative", "aim"], rows
+
+
+def judged(record):
+    """Where attention looks, of all tasks where the right places are known."""
+    rows = [[f"{title}, `{task}`", *(cell(record, task, row, head) for head in heads)] for title, task, row, heads in LOOKS]
+    return ["task", "largest weight is there or beside, %", "weight there, %", "even weights, %"], rows
+
+
+def replaced(page, start, heads, rows):
+    """The page with this table in place of the first one after its start."""
+    own = TABLE.search(page, page.index(start))
+    return page[:own.start()] + "\n".join([*table_lines(heads, rows), ""]) + page[own.end():]
+
+
 def shown(page, record):
     """The page with the tables of the record: that of a task is the first one after its name in bold."""
     for task, found in record.items():
-        own = TABLE.search(page, page.index(f"**`{task}`**: "))
-        page = page[:own.start()] + "\n".join([*table_lines(found["heads"], found["rows"]), ""]) + page[own.end():]
-    return page
+        page = replaced(page, f"**`{task}`**: ", found["heads"], found["rows"])
+    page = replaced(page, "\n## At a glance\n", *glance(record))
+    return replaced(page, "\n## Where attention looks\n", *judged(record))
+
+
+def read():
+    return json.loads(RECORD.read_text(encoding="utf-8"))
+
+
+def write():
+    """Writes all tables of the record into the page."""
+    PAGE.write_text(shown(PAGE.read_text(encoding="utf-8"), read()), encoding="utf-8")
 
 
 def record(task):
     """Writes the table that the task printed into both files."""
-    found = json.loads(RECORD.read_text(encoding="utf-8"))
+    found = read()
     heads, rows = TABLES[-1]
     found[task] = {"heads": heads, "rows": [list(map(linked, row)) for row in rows]}
     RECORD.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    PAGE.write_text(shown(PAGE.read_text(encoding="utf-8"), found), encoding="utf-8")
+    write()
 
 
-def is_current():
-    page = PAGE.read_text(encoding="utf-8")
-    return shown(page, json.loads(RECORD.read_text(encoding="utf-8"))) == page
+def faults():
+    """What is wrong between the page and the record."""
+    page, found = PAGE.read_text(encoding="utf-8"), read()
+    missing = [f"section `{task}` has no table in docs/figures/results.json" for task in SECTION.findall(page)
+               if task not in found]
+    return missing + ["docs/RESULTS.md differs from docs/figures/results.json; help: literature-results --page"] * (
+        shown(page, found) != page)
+
+
+def strays(task):
+    """Cells of the task's last table that are outside of the range that was recorded, for the rows that it has."""
+    found, (heads, rows) = read()[task], TABLES[-1]
+    for row in rows:
+        known = next(cells for cells in found["rows"] if cells[0] == linked(row[0]))
+        for head, own, wide in zip(heads, row, known, strict=True):
+            numbers = re.fullmatch(r"[-\d.]+ \(([-\d.]+) to ([-\d.]+)\)", wide)
+            if numbers and not float(numbers[1]) <= float(own) <= float(numbers[2]):
+                yield f"{row[0]}, {head}: {own} is outside of {wide}"

@@ -1,6 +1,6 @@
 """Weights in fewer bits: what literature-results measures of models that train in f32 or bf16, and decode in less."""
 
-from literature.alignments import spellings
+from literature.alignments import prepared
 from literature.training import all_minutes, equality, rates, spread, table, trials
 from literature.translation import FREQUENT, SEARCH, SEARCHED, SIZES, UPDATES, corpus, spec_of
 
@@ -19,7 +19,7 @@ def translator(folder, data):
 
 
 def speller(folder, data):
-    pairs, sets = spellings(folder, data, "misspellings", 1000)
+    pairs, sets = prepared(folder, data, "misspellings")
     right = [pair[1] for pair in pairs["test"]]
     return (("model aligned\nuse spelling\n", sets["train"], sets["valid"], 3000, {}),
             "`spelling`, misspellings: exact, %",

@@ -6,10 +6,9 @@ import json
 import re
 import zipfile
 
-from literature.alignments import shown
-from literature.captions import HEADS, captioned, judged, nearest
+from literature.captions import HEADS, LOOKS, captioned, judged, nearest
 from literature.pictures import stored
-from literature.training import lines, spread, table
+from literature.training import lines, table
 
 BOXES = (0, 150, 300)  # columns where the three boxes of a scene begin, of 100 x 100 pixels each
 PARTS = ("train", "valid", "test")
@@ -43,21 +42,6 @@ def is_near(place, thing):
                for axis, at in (("x", place % 12), ("y", place // 12)))
 
 
-def pointed(weights, examples, made, wanted):
-    """Of the words of correct captions: how often the largest weight is at the named thing, the share of weight there,
-    and the same share of even weights. In per cent."""
-    near = share = even = count = 0
-    for own, (_, things), a, b in zip(weights, examples, made, wanted, strict=True):
-        for number, thing in enumerate(things if a == b else ()):
-            places = [place for place in range(144) if is_near(place, thing)]
-            for row in own[2 * number:2 * number + 2]:
-                near += max(range(144), key=row.__getitem__) in places
-                share += sum(row[place] for place in places)
-                even += len(places) / 144
-                count += 1
-    return [100 * value / max(1, count) for value in (near, share, even)]
-
-
 def read(box, objects):
     """A box, and what is in it from the left to the right."""
     return box, sorted(objects, key=lambda o: (o["x"], o["y"]))
@@ -86,17 +70,11 @@ def nlvr(folder, data, updates, only):
                    "tgt": lines(folder / f"{part}.txt",
                                 [" ".join(f"{o['color']} {o['shape']}" for o in objects) for _, objects in own])}
             for part, own in parts.items()}
-    right = sets["test"]["tgt"].read_text().splitlines()
-    rows = []
-    for row, found, made in captioned(folder, sets, (50, 50), only or ("soft", "switched", "none"), updates or 2000,
-                                      {"train.rate": "step(700, 0.5, 0.004)"}):
-        looks = []
-        for one, own in zip(found if "none" not in row[0] else (), made):
-            path = folder / "align.safetensors"
-            one.decode({"image": sets["test"]["image"]}, "--beam", 3, "--show", f"align={path}")
-            looks.append(pointed(shown(path, "align"), parts["test"], own, right))
-        rows.append([*row, *(map(spread, zip(*looks, strict=True)) if looks else ("", "", ""))])
-    table([*HEADS, "looks at what it names, %", "weight there, %", "of an even one, %"], rows)
+    regions = [[[place for place in range(144) if is_near(place, thing)] for thing in things]
+               for _, things in parts["test"]]
+    table([*HEADS, *LOOKS], [row for row, _ in captioned(
+        folder, sets, (50, 50), only or ("soft", "switched", "none"), updates or 3000,
+        {"train.rate": "step(700, 0.5, 0.004)"}, regions=regions)])
 
 
 def people(folder, data, updates, only):
@@ -114,7 +92,7 @@ def people(folder, data, updates, only):
     sets = {part: {"image": stored(folder / f"{part}.npy", (25, 75, 3), images),
                    "tgt": lines(folder / f"{part}.txt", said)} for part, (images, said) in parts.items()}
     right = parts["test"][1]
-    rows = [row for row, *_ in captioned(folder, sets, (25, 75), only or ("soft", "switched", "none"), updates or 1000,
+    rows = [row for row, _ in captioned(folder, sets, (25, 75), only or ("soft", "switched", "none"), updates or 1000,
                                          {"train.rate": "step(400, 0.5, 0.004)"})]
     rows.append(["sentence of the most similar scene", "", *judged(
         [[parts["train"][1][at] for at in nearest(parts["train"][0], parts["test"][0])]], right, folder)])

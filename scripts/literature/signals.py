@@ -33,8 +33,8 @@ def sorting(folder, data, updates, only):
     for name, spec in (("pointer", "model sorting\nuse pointer\n"), ("blind", BLIND)):
         if only and name not in only:
             continue
-        found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 6000,
-                       {"H": 64, **ADAM, "train.batch": 64})
+        found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 12000,
+                       {"H": 64, **ADAM, "train.batch": 64, "train.rate": "cosine(12000, 0.004)"})
         cells = [f"`{name}`", all_minutes(found)]
         for part in ("test", "longer"):
             right = sets[part]["out"].read_text().splitlines()

@@ -7,6 +7,7 @@ import re
 import tarfile
 import wave
 
+from literature.alignments import forward, shown
 from literature.training import ADAM, all_minutes, lines, rates, spread, table, trials
 
 # Takes of all speakers: for training, for choices, and for tests.
@@ -67,12 +68,16 @@ def speech(folder, data, updates, only):
         found = trials(folder, name, f"model {name}\n{spec}{SOUND}", sets["train"], sets["valid"], updates or 3600,
                        {**ADAM, "train.batch": 8, "train.rate": "step(1500, 0.5, 0.003)", **options})
         for way, more in ways:
-            cells = []
+            cells, path = [], folder / "align.safetensors"
             for part in ("test", "longer", "ten"):
                 right = sets[part]["tgt"].read_text().splitlines()
                 given = "--set", "sharp=1", *more, "--max-length", 100
-                made = [one.decode({"x": sets[part]["x"]}, "--beam", 3, *(given if name != "pyramid" else given[-2:]))
-                        for one in found]
+                made, ahead = [], []
+                for one in found:
+                    made.append(one.decode({"x": sets[part]["x"]}, "--beam", 3, "--show", f"align={path}",
+                                           *(given if name != "pyramid" else given[-2:])))
+                    ahead.append(forward(shown(path, "align"), made[-1]))
                 cells.append(spread([rates(one, right, folder, "per") for one in made]))
-            rows.append([label, way, all_minutes(found) if not more else "", *cells])
-    table(["trained", "decoded", "CPU time, three seeds", "PER, 1 to 3 digits, %", "5 to 7 digits", "10 digits"], rows)
+            rows.append([label, way, all_minutes(found) if not more else "", *cells, spread(ahead)])
+    table(["trained", "decoded", "CPU time, three seeds", "PER, 1 to 3 digits, %", "5 to 7 digits", "10 digits",
+           "forward, 10 digits, %"], rows)

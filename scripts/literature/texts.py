@@ -115,7 +115,7 @@ def babi(folder, data, updates, only):
 
 # Commands that become actions (SCAN).
 
-def scan(folder, data, updates, only):
+def commands(data):
     """Of the training commands a tenth is held out; those of `walk` are also said of `jump`, of which the training has
     the word alone."""
     with gzip.open(data / "scan/train_addprim_jump.txt.gz", "rt", encoding="utf-8") as rows:
@@ -123,12 +123,19 @@ def scan(folder, data, updates, only):
     once = sorted(set(pairs))
     held = {pair for pair in once if zlib.crc32(pair[0].encode()) % 10 == 0 and "jump" not in pair[0]}
     jumps = [(a.replace("walk", "jump"), b.replace("WALK", "JUMP")) for a, b in once if "walk" in a.split()]
-    parts = {"train": [pair for pair in pairs if pair not in held], "valid": sorted(held)[:500],
-             "test": sorted(held)[500:1000], "jump": jumps[::max(1, len(jumps) // 500)]}
+    return {"train": [pair for pair in pairs if pair not in held], "valid": sorted(held)[:500],
+            "test": sorted(held)[500:1000], "jump": jumps[::max(1, len(jumps) // 500)]}
+
+
+COMMANDED = {"E": 32, "H": 64, "A": 32, "M": 32, **ADAM}
+
+
+def scan(folder, data, updates, only):
+    parts = commands(data)
     sets = {part: {side: lines(folder / f"{part}.{side}", [pair[at] for pair in chosen])
                    for at, side in enumerate(("src", "tgt"))} for part, chosen in parts.items()}
     rows = []
-    for name, options in (("rnnsearch", {"E": 32, "H": 64, "A": 32, "M": 32, **ADAM}),
+    for name, options in (("rnnsearch", COMMANDED),
                           ("seq2seq_start", {"E": 32, "H": 96, "L": 1, **ADAM}),
                           ("transformer", {"L": 2, "D": 64, "K": 4, "F": 128, "train.rate": "noam(D, 400)"})):
         if only and name not in only:
@@ -169,7 +176,8 @@ def attentions(folder, data, updates, only):
         spec = (f"model spelling\nuse {name}\nvocab letters : chars\n"
                 "data src[S] : sentence of letters\ndata tgt[T] : sentence of letters\n")
         sizes = {"E": 24, "H": 48, "A": 32, "train.batch": 32, **({"M": 48} if name == "attention_luong" else {})}
-        found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 2000, sizes,
+        found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 8000,
+                       {**sizes, "train.rate": "cosine(8000, 0.002)"},
                        validations=6, more=["--best-by", "perplexity"])
         made = [one.decode({"src": sets["test"]["src"]}, "--beam", 1) for one in found]
         rows.append([f"`{name}`", all_minutes(found), spread([one.found["valid_perplexity"] for one in found], 3),

@@ -137,7 +137,7 @@ def scores(folder, data, updates, only):
     rows = []
     for name, base, options in (
             *((name, name, {"L": 1}) for name in ("luong_location", "luong_dot", "luong", "luong_concat")),
-            *((name, name, {"L": 1, "D": 3}) for name in ("luong_local_m", "luong_local_p")),
+            ("luong_local_m", "luong_local_m", {"L": 1, "D": 3}), ("luong_local_p", "luong_local_p", {"L": 1, "D": 10}),
             ("search", "rnnsearch", SEARCH), ("coverage", "coverage", SEARCH)):
         if only and name not in only:
             continue

@@ -9,11 +9,11 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / "scripts"))
 
-from literature.alignments import date_links, edit_links, judged  # noqa: E402
-from literature.captions import TONE  # noqa: E402
+from literature.alignments import command_links, date_links, edit_links, forward, judged  # noqa: E402
+from literature.captions import TONE, pointed  # noqa: E402
 from literature.languages import KneserNey  # noqa: E402
 from literature.pictures import moved  # noqa: E402
-from literature.scenes import is_near, pointed  # noqa: E402
+from literature.scenes import is_near  # noqa: E402
 from literature.structures import anticlockwise, delaunay, hull, length, nearest_tour, shortened  # noqa: E402
 from literature.translation import translations  # noqa: E402
 from literature.trees import linear, nested, rules_of  # noqa: E402
@@ -31,17 +31,25 @@ assert edit_links("wich", "which") == {0: {0}, 2: {1}, 3: {2}, 4: {3}}
 assert edit_links("speling", "spelling") == {0: {0}, 1: {1}, 2: {2}, 5: {4}, 6: {5}, 7: {6}}
 assert edit_links("teh", "the") == {0: {0}}
 
+# Each action of a command has its word.
+assert command_links("turn left after jump right twice".split(), "I_TURN_RIGHT I_JUMP I_TURN_RIGHT I_JUMP I_TURN_LEFT".split()) == {
+    0: {4}, 1: {3}, 2: {4}, 3: {3}, 4: {1}}
+assert command_links("walk around left".split(), ["I_TURN_LEFT", "I_WALK"] * 4) == {k: {2 - 2 * (k % 2)} for k in range(8)}
+
+# The second of three symbols looks back; what is behind a text does not count.
+assert forward([[[0, 1, 0], [1, 0, 0], [0, 0, 1], [1, 0, 0]], [[1, 0, 0]] * 4], ["a b c", "a"]) == 50
+
 # One of two letters is found, and the other one missed by a place.
 rate, near, share, even = judged([(("ab", "ab"), [[0.8, 0.1, 0.1], [0.6, 0.4, 0.0]])], lambda *_: {0: {0}, 1: {1}})
 assert [round(value, 6) for value in (rate, near, share, even)] == [50, 100, 60, 33.333333]
 
 # A thing at the top left of a box, and weights that are half there and half at the other end.
 thing = {"x": 0, "y": 0, "size": 10}
-there = sum(is_near(place, thing) for place in range(144))
+there = [place for place in range(144) if is_near(place, thing)]
 row = [0.6] + [0] * 142 + [0.4]
-near, share, even = pointed([[row, row]], [(b"", [thing])], ["red ring"], ["red ring"])
-assert (near, round(share, 6), even) == (100, 60, 100 * there / 144)
-assert pointed([[row, row]], [(b"", [thing])], ["red ring"], ["red bar"]) == [0, 0, 0], "only correct captions count"
+near, share, even = pointed([[row, row]], [[there]], ["red ring"], ["red ring"])
+assert (near, round(share, 6), even) == (100, 60, 100 * len(there) / 144)
+assert pointed([[row, row]], [[there]], ["red ring"], ["red bar"]) == [0, 0, 0], "only correct captions count"
 
 assert TONE.fullmatch("ear , medium - dark skin tone").groups() == ("ear", "medium - dark")
 assert TONE.fullmatch("couple , dark skin tone , light skin tone")[1] == "couple , dark skin tone"
@@ -50,8 +58,8 @@ assert not TONE.fullmatch("ear")
 draw = random.Random(1)
 for _ in range(5):
     inside = moved(draw, bytes([7]) * 784)
-    rows = {inside[first:first + 44].strip(b"\0") for first in range(0, 44 * 44, 44)}
-    assert len(inside) == 44 * 44 and rows == {b"", bytes([7]) * 28}, "the digit moves as a whole"
+    rows = {inside[first:first + 60].strip(b"\0") for first in range(0, 60 * 60, 60)}
+    assert len(inside) == 60 * 60 and rows == {b"", bytes([7]) * 28}, "the digit moves as a whole"
 for _ in range(20):
     points = [(draw.random(), draw.random()) for _ in range(6)]
     best = min(length(points, [0, *way]) for way in itertools.permutations(range(1, 6)))
