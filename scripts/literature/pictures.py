@@ -191,8 +191,8 @@ def films(folder, data, updates, only):
     for name, seen in FILMS.items():
         if only and name not in only:
             continue
-        found = trials(folder, name, f"model film\nuse video\n{seen}", sets["train"], sets["valid"], updates or 1500,
-                       {"C": 12, "D": 32, "E": 16, "H": 48, "A": 32, **ADAM, "train.rate": "step(500, 0.5, 0.004)",
+        found = trials(folder, name, f"model film\nuse video\n{seen}", sets["train"], sets["valid"], updates or 400,
+                       {"C": 12, "D": 32, "E": 16, "H": 48, "A": 32, **ADAM, "train.rate": "step(200, 0.5, 0.004)",
                         "train.batch": 16})
         made = [one.decode({"clip": sets["test"]["clip"]}) for one in found]
         symbols = sum(len(text.split()) + 1 for text in right)

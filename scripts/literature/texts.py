@@ -176,8 +176,7 @@ def attentions(folder, data, updates, only):
         spec = (f"model spelling\nuse {name}\nvocab letters : chars\n"
                 "data src[S] : sentence of letters\ndata tgt[T] : sentence of letters\n")
         sizes = {"E": 24, "H": 48, "A": 32, "train.batch": 32, **({"M": 48} if name == "attention_luong" else {})}
-        found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 8000,
-                       {**sizes, "train.rate": "cosine(8000, 0.002)"},
+        found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 2000, sizes,
                        validations=6, more=["--best-by", "perplexity"])
         made = [one.decode({"src": sets["test"]["src"]}, "--beam", 1) for one in found]
         rows.append([f"`{name}`", all_minutes(found), spread([one.found["valid_perplexity"] for one in found], 3),
