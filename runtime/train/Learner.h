@@ -31,9 +31,9 @@ public:
   virtual ~Learner() = default;
 
   /// The weights for the next update: the weights, or with weight noise a copy
-  /// with the noise of (seed, update). If the options ask for it, rounded ones
-  /// are added to these and to those of the next two functions, under their own
-  /// names, until one of the three is called again.
+  /// with the noise of (seed, update). If the options ask for it, this function
+  /// and the next two add rounded weights under their own names. They are valid
+  /// until one of the three is called again.
   virtual OwnedMemory weightsToLearn(uint64_t seed, int64_t update) = 0;
   virtual OwnedMemory weights() = 0;
   /// The weights to validate and to store: the weights, or the moving average

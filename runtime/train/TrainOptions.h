@@ -90,7 +90,7 @@ struct TrainOptions {
   /// The share of the past in the moving average of the weights; 0: none is
   /// kept.
   double polyak = 0;
-  /// Programs read weights rounded to bf16 (runtime/data/Quantise.h), of which
+  /// Programs read weights rounded to bf16 (runtime/data/Quantise.h), and
   /// updates change the f32 weights.
   bool roundsWeights = false;
   int64_t batch = 32; // examples, or tokens

@@ -9,8 +9,8 @@ PAGE, RECORD = ROOT / "docs/RESULTS.md", ROOT / "docs/figures/results.json"
 TABLE = re.compile(r"^\|.*\n(?:\|.*\n)+", re.MULTILINE)
 SECTION = re.compile(r"^\*\*`(\w+)`\*\*: ", re.MULTILINE)
 
-# The first table of the page: the section, a system, what is measured, the head of a column, how a row of its table begins,
-# and how the one beside it does (or another column), or what is known of it. The last entry is the aim, if there is one.
+# The first table of the page: the section, a system, its measure, the head of a column, and the beginning of a row. Then the
+# beginning of the baseline's row (or another column), or a known figure. The last entry is the aim, if there is one.
 GLANCE = [
     ("speech", "Chorowski et al. (2015)", "PER, %", "PER, 1 to 3 digits, %", "`speech`", "CTC: 9.8", "at most 9.8"),
     ("emoji", "Xu et al. (2015), soft", "BLEU-4", "BLEU-4", "`caption_soft`", "none", "60"),

@@ -1,7 +1,7 @@
 //===- GroupGemmTest.cpp - right sides in 4 bits have the bits of f32 -----===//
 //
-// Compares products with a right side that is packed in groups of 4 bits with
-// those of the same numbers packed in f32, bit for bit.
+// Compares products, bit for bit: the right side is packed in groups of 4 bits,
+// or the same numbers are packed in f32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -103,7 +103,7 @@ protected:
     return result;
   }
 
-  /// Rows of multiples of scales, one of which is 0.
+  /// Rows of multiples of scales; one scale is 0.
   Numbers rounded(int64_t rows, int64_t extent) {
     Numbers all = values(rows * extent);
     std::fill_n(all.begin(), std::min<int64_t>(extent, 32), 0.0F);

@@ -146,8 +146,8 @@ void GroupEmitter::emitPack() {
       });
 }
 
-/// The first terms of some groups as rows of f32. Arguments: the groups, how
-/// many terms, and the rows, of which there may be one more.
+/// The first terms of some groups as rows of f32. Arguments: the groups, the
+/// number of terms, and the rows. One more row may be written.
 void GroupEmitter::emitUnpack() {
   Type arguments[] = {b.pointer(), b.i64(), b.pointer()};
   b.function(unpackName, arguments, /*isPrivate=*/true, [&](ValueRange args) {
