@@ -125,6 +125,10 @@ public:
   /// Reports an error in this thread, which ends here.
   void fail(const std::string &what);
 
+  /// Numbers that shuffle the schedule of a launch.
+  void beginDraws() { random.seed(seed); }
+  uint32_t draw() { return static_cast<uint32_t>(random()); }
+
   Memory memory;
   Registers registers;
   Schedule schedule = Schedule::Ascending;

@@ -10,6 +10,7 @@
 //   FOVEA_EMULATOR_BYTES       memory of a device
 //   FOVEA_EMULATOR_VERSION     version of the driver, such as 13000
 //   FOVEA_EMULATOR_CAPABILITY  of the device, such as 75; 0: the emulator's own
+//   FOVEA_EMULATOR_EDIT        before=>after: an edit of the PTX
 //   FOVEA_EMULATOR_BROKEN      1: the driver does not start
 //   FOVEA_EMULATOR_MANAGED     0: the device has no managed memory
 //   FOVEA_EMULATOR_LOST        the launch that loses the device
@@ -39,6 +40,7 @@
 
 #include "runtime/device/KernelNode.h"
 #include "tools/emulator/Launch.h"
+#include "tools/emulator/ptx/Warp.h"
 
 #include <cstdio>
 #include <cstring>
@@ -272,10 +274,12 @@ int fovea::emulator::launch(const Kernel &kernel, const Grid &grid,
                       ? fmt::format(" in clusters of {}", grid.cluster)
                       : ""));
   auto body = [&] { kernel.run(list.data(), units); };
-  std::string wrong = isTogether ? machine().runTogether(grid, body)
-                      : grid.cluster > 1
-                          ? machine().runClusters(grid, body)
-                          : machine().run(grid, kernel.waits, body);
+  std::string wrong =
+      kernel.entry
+          ? ptx::launch(*kernel.entry, grid, list.data(), units, isTogether)
+      : isTogether       ? machine().runTogether(grid, body)
+      : grid.cluster > 1 ? machine().runClusters(grid, body)
+                         : machine().run(grid, kernel.waits, body);
   if (wrong.empty())
     return 0;
   // As on a device, the error appears at the next wait.

@@ -387,6 +387,37 @@ static Error defineRounding(orc::LLJIT &jit) {
         {address, JITSymbolFlags::Exported | JITSymbolFlags::Callable}}}));
 }
 
+/// A planted fault: the first `before` of the text becomes `after`, as
+/// FOVEA_EMULATOR_EDIT says in the form `before=>after`.
+static Error edit(std::string &text) {
+  const char *edit = std::getenv("FOVEA_EMULATOR_EDIT");
+  if (!edit)
+    return Error::success();
+  auto [before, after] = StringRef(edit).split("=>");
+  size_t at = text.find(before.str());
+  if (at == text.npos)
+    return createStringError("the PTX has no '" + before + "'");
+  text.replace(at, before.size(), after.str());
+  return Error::success();
+}
+
+Error DeviceModule::loadText(std::string text) {
+  if (Error error = edit(text))
+    return error;
+  if (std::string wrong = ptx::parse(text, code); !wrong.empty())
+    return createStringError(wrong);
+  for (auto &[name, memory] : code.globals)
+    machine().memory.add(memory.data(), memory.size() * sizeof(uint64_t),
+                         "'" + name + "'");
+  for (const auto &[name, entry] : code.entries) {
+    Kernel &kernel = kernels[name];
+    kernel.name = name;
+    kernel.entry = entry.get();
+    kernel.slots = static_cast<int64_t>(entry->listBytes / sizeof(int64_t));
+  }
+  return Error::success();
+}
+
 Expected<std::unique_ptr<DeviceModule>> DeviceModule::load(const void *image) {
   static const bool isReady = [] {
     InitializeNativeTarget();
@@ -396,8 +427,12 @@ Expected<std::unique_ptr<DeviceModule>> DeviceModule::load(const void *image) {
   (void)isReady;
   const auto *bytes = static_cast<const char *>(image);
   constexpr uint32_t wrapperMagic = 0x0B17C0DE;
-  if (support::endian::read32le(bytes) != wrapperMagic)
-    return createStringError("no LLVM IR");
+  if (support::endian::read32le(bytes) != wrapperMagic) {
+    auto result = std::make_unique<DeviceModule>();
+    if (Error error = result->loadText(bytes))
+      return std::move(error);
+    return result;
+  }
   StringRef text(bytes + support::endian::read32le(bytes + 8),
                  support::endian::read32le(bytes + 12));
   auto context = std::make_unique<LLVMContext>();
