@@ -41,7 +41,7 @@ bool Races::areBefore(const Shadow &shadow, const Actor &now) const {
   for (uint32_t agent = 0; agent < numAgents; ++agent)
     if (all[agent] != 0 && all[agent] > now.agent->seen[agent])
       return false;
-  // Lanes of one agent are told apart for the last reader only.
+  // Only the last reader distinguishes the lanes of one agent.
   return isBefore(shadow.reader, now);
 }
 

@@ -1,10 +1,10 @@
 //===- Races.h - accesses that nothing orders -------------------*- C++ -*-===//
 //
-// Who reads and writes memory are agents: half a warp, whose lanes are told
-// apart, and what a warp has on its way (copies, and products that read). Each
-// has a clock, and knows up to which time of another's clock everything is
-// over. An access has to come after the last write, and a write after all
-// reads, in what its agent knows: under any schedule of threads.
+// Agents read and write memory: half a warp, with distinct lanes, and the
+// pending operations of a warp (copies, and products that read). Each has a
+// clock, and knows the time of every other clock up to which all accesses are
+// complete. By that knowledge, an access must come after the last write, and a
+// write after all reads: under any schedule of threads.
 //
 //===----------------------------------------------------------------------===//
 

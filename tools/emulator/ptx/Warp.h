@@ -83,7 +83,7 @@ public:
   /// At a barrier of the block.
   bool hasArrived = false;
   uint64_t generation = 0;
-  /// At that of its cluster.
+  /// At its cluster's barrier.
   uint64_t clusterPhase = 0;
   /// Of the file, which the warps of a block share.
   uint32_t registers = 0;
