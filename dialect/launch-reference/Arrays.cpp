@@ -200,6 +200,26 @@ bool Executor::isInside(Value array, ArrayRef<int64_t> indices,
       [&](StringRef extent) { return own.loopIndex(extent); });
 }
 
+int64_t Executor::countInside(Value array, ArrayRef<int64_t> shape,
+                              size_t example) {
+  int64_t places = 1;
+  for (int64_t extent : shape)
+    places *= extent;
+  // Only nested lengths leave places out.
+  const reference::LengthTable &lengths = examples[example].lengths;
+  auto type = cast<attn::ArrayType>(array.getType());
+  if (llvm::none_of(type.getShape(), [&](Attribute extent) {
+        auto name = dyn_cast<StringAttr>(extent);
+        int id = name ? lengths.find(name.getValue()) : -1;
+        return id >= 0 && lengths.isNested(id);
+      }))
+    return places;
+  int64_t count = 0;
+  for (int64_t offset = 0; offset < places; ++offset)
+    count += isInside(array, reference::indicesOf(offset, shape), example);
+  return count;
+}
+
 std::vector<size_t> Executor::examplesAround(Operation *op) {
   for (ScanOp loop : loopsAround(op))
     if (auto found = ranks.find(loop); found != ranks.end())

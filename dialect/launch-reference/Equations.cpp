@@ -98,6 +98,9 @@ Status Executor::bind(ComputeOp op, size_t example, Binding &binding) {
   if (Status status = codeOf(op, code); status.failed())
     return status;
   bindArrays(*code, example, binding);
+  binding.result = siteOf(op.getResult(), example);
+  if (attn::ArrayLocationAttr copy = memoryIn(op, attn::storedCopyName))
+    binding.copy = siteIn(copy, example, binding.result.shape);
   for (auto [name, factor] : {std::pair(attn::packedName, rightOf(op)),
                               std::pair(attn::packedLeftName, leftOf(op))})
     if (attn::ArrayLocationAttr location = memoryIn(op, name);
@@ -110,17 +113,12 @@ Status Executor::bind(ComputeOp op, size_t example, Binding &binding) {
 }
 
 /// Writes an element, and its copy where the equation stores one.
-Status Executor::store(ComputeOp op, size_t example, int64_t offset,
-                       double value, bool isDefined) {
-  Site site = siteOf(op.getResult(), example);
-  if (Status status = accesses.write(site, offset, value, isDefined);
-      status.failed())
+Status Executor::store(const Binding &binding, int64_t offset, double value,
+                       bool isDefined) {
+  if (Status status = accesses.write(binding.result, offset, value, isDefined);
+      status.failed() || !binding.copy)
     return status;
-  attn::ArrayLocationAttr copy = memoryIn(op, attn::storedCopyName);
-  if (!copy)
-    return Status::success();
-  return accesses.write(siteIn(copy, example, site.shape), offset, value,
-                        isDefined);
+  return accesses.write(*binding.copy, offset, value, isDefined);
 }
 
 /// The element at these places, or the row of a softmax. `isExcluded`: what the
@@ -145,8 +143,8 @@ Status Executor::evaluateAt(ComputeOp op, std::vector<Binding> &bindings,
   size_t example = bindings.front().example;
   bool isDefined = !task.isUndefined() && !isExcluded;
   if (!ElementTask::givesRow(*code))
-    return store(op, example, offset, task.element(), isDefined);
-  int64_t extent = shapeOf(op.getResult(), example).back();
+    return store(bindings.front(), offset, task.element(), isDefined);
+  int64_t extent = bindings.front().result.shape.back();
   std::vector<double> row(extent);
   for (auto [place, value] :
        llvm::zip_equal(task.rowPlaces(), task.rowValues()))
@@ -158,7 +156,7 @@ Status Executor::evaluateAt(ComputeOp op, std::vector<Binding> &bindings,
     if (!isInside(op.getResult(), indices, example))
       continue;
     if (Status status =
-            store(op, example, offset * extent + i, row[i], isDefined);
+            store(bindings.front(), offset * extent + i, row[i], isDefined);
         status.failed())
       return status;
   }
@@ -200,8 +198,8 @@ Status Executor::evaluate(ComputeOp op, ArrayRef<size_t> list,
     SmallVector<int64_t> all = places;
     if (isRow)
       all.push_back(0);
-    if (!isInside(op.getResult(), all, list.front()) ||
-        (isChosen && !isChosen(places)))
+    if ((isChosen && !isChosen(places)) ||
+        !isInside(op.getResult(), all, list.front()))
       continue;
     accesses.setElement(1 + offset);
     if (Status status = evaluateAt(op, bindings, places, offset, isExcluded);

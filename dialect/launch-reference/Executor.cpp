@@ -313,10 +313,7 @@ Status Executor::checkComplete(RunOp run, Operation *op) {
       Site site = siteOf(array, example);
       if (!site.problem.empty())
         return Status::error(site.problem);
-      int64_t wanted = 0;
-      for (int64_t offset = 0; offset < site.count(); ++offset)
-        wanted +=
-            isInside(array, reference::indicesOf(offset, site.shape), example);
+      int64_t wanted = countInside(array, site.shape, example);
       int64_t count = accesses.writtenIn(*site.cells);
       if (count < wanted)
         return Status::error(fmt::format(

@@ -87,6 +87,9 @@ private:
   /// Whether a place is in the array, and no padding.
   bool isInside(mlir::Value array, llvm::ArrayRef<int64_t> indices,
                 size_t example);
+  /// How many places of an array of `shape` are inside.
+  int64_t countInside(mlir::Value array, llvm::ArrayRef<int64_t> shape,
+                      size_t example);
   /// The examples in the order of the rows around `op`.
   std::vector<size_t> examplesAround(mlir::Operation *op);
 
@@ -94,10 +97,12 @@ private:
   // Equations (Equations.cpp)
   //===--------------------------------------------------------------------===//
 
-  /// What an equation reads in one example.
+  /// What an equation reads and writes in one example.
   struct Binding {
     size_t example = 0;
-    std::vector<Site> sites; // by the array's number in the code
+    Site result;
+    std::optional<Site> copy; // where the equation stores one
+    std::vector<Site> sites;  // by the array's number in the code
     llvm::DenseMap<mlir::Operation *, Site> factors; // by their reads
     std::vector<reference::Array> shapes;
     reference::RunContext context;
@@ -116,7 +121,7 @@ private:
   Status evaluateAt(attn::ComputeOp op, std::vector<Binding> &bindings,
                     llvm::ArrayRef<int64_t> places, int64_t offset,
                     bool isExcluded);
-  Status store(attn::ComputeOp op, size_t example, int64_t offset, double value,
+  Status store(const Binding &binding, int64_t offset, double value,
                bool isDefined);
   Status equation(RunOp run, attn::ComputeOp op);
   Status product(RunOp run, attn::ComputeOp op);

@@ -76,10 +76,9 @@ Status Accesses::checkRead(const Site &site, int64_t at) {
   return Status::success();
 }
 
-static Status checkAlive(const MemoryState &memory) {
-  return memory.isAlive ? Status::success()
-                        : Status::error(fmt::format(
-                              "uses '{}' after its live range", memory.name()));
+static Status usedLate(const MemoryState &memory) {
+  return Status::error(
+      fmt::format("uses '{}' after its live range", memory.name()));
 }
 
 Accesses::State Accesses::read(const Site &site, int64_t offset, double &value,
@@ -95,9 +94,10 @@ Accesses::State Accesses::read(const Site &site, int64_t offset, double &value,
     return fail(fmt::format("reads {}, which has {} elements",
                             elementText(site, at), site.cells->size()));
   if (MemoryState *memory = site.memory) {
-    error = checkAlive(*memory);
-    if (error.failed())
+    if (!memory->isAlive) {
+      error = usedLate(*memory);
       return State::Failed;
+    }
     if (memory->use == MemoryState::None)
       return fail(
           fmt::format("reads '{}', which it does not name", memory->name()));
@@ -154,8 +154,8 @@ Status Accesses::write(const Site &site, int64_t offset, double value,
                                      elementText(site, at),
                                      site.cells->size()));
   if (MemoryState *memory = site.memory) {
-    if (Status status = checkAlive(*memory); status.failed())
-      return status;
+    if (!memory->isAlive)
+      return usedLate(*memory);
     if (memory->use == MemoryState::None || memory->use == MemoryState::Read)
       return Status::error(
           fmt::format("writes '{}', which is not among the memories that it "
