@@ -2,7 +2,7 @@
 
 #include "driver/machines/Launch.h"
 #include "driver/Arguments.h"
-#include "driver/train/Interrupts.h"
+#include "driver/EndingSignals.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>

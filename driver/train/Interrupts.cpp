@@ -1,6 +1,7 @@
 //===- Interrupts.cpp - signals that ask a training to stop ---------------===//
 
 #include "driver/train/Interrupts.h"
+#include "driver/EndingSignals.h"
 #include "driver/train/Checkpoint.h"
 
 #include <csignal>

@@ -10,17 +10,11 @@
 #ifndef FOVEA_DRIVER_TRAIN_INTERRUPTS_H
 #define FOVEA_DRIVER_TRAIN_INTERRUPTS_H
 
-#include <csignal>
 #include <string_view>
 
 namespace fovea::cli {
 
 class TrainingFolder;
-
-/// The signals that request an end. Batch systems announce the end of a job by
-/// SIGTERM, SIGUSR1, SIGUSR2 or SIGXCPU.
-inline constexpr int endingSignals[] = {SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
-                                        SIGUSR1, SIGUSR2, SIGXCPU};
 
 /// While this object is alive, such a signal ends the process, with `words`,
 /// after cleaning up `folder`. Signals that the caller ignores, as `nohup`
