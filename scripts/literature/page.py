@@ -40,7 +40,8 @@ GLANCE = [
 # The second table: the task, its section, how a row begins, and the heads of three columns.
 LINKS = "at most one place beside, %", "weight on the right places, %", "of an even one, %"
 THINGS = "looks at what it names, %", "weight there, %", "of an even one, %"
-LOOKS = [("digits of dates", "alignments", "dates", LINKS), ("letters of words", "alignments", "misspellings", LINKS)]
+LOOKS = [("digits of dates", "alignments", "dates", LINKS), ("letters of words", "alignments", "misspellings", LINKS),
+         ("actions of commands", "alignments", "commands", LINKS)]
 
 
 def linked(cell):
