@@ -85,14 +85,15 @@ static Step decide(Warp &warp, const Instruction &code, uint32_t mask) {
   return Step::Next;
 }
 
-/// mov.b64 {low, high}, from; and back.
+/// mov {low, high}, from; and back.
+template <class Half>
 static Step split(Warp &warp, const Instruction &code, uint32_t mask) {
   const Register from = warp.source(code.operands[2]);
   for (uint32_t half = 0; half < 2; ++half)
     if (code.operands[half].isThere())
       forLanes(mask, [&](uint32_t lane) {
         warp.set(code.operands[half], lane,
-                 static_cast<uint32_t>(from.lane[lane] >> 32 * half),
+                 static_cast<Half>(from.lane[lane] >> 8 * sizeof(Half) * half),
                  from.known >> lane & 1);
       });
   return Step::Next;
@@ -363,11 +364,11 @@ bool fovea::emulator::ptx::decodeArithmetic(std::string_view name,
   // A pair of halves.
   if (code.operands.size() == 3 && (name == "mov.b64" || name == "mov.b32")) {
     bool splits = code.beginsWithVector;
-    if (splits && name == "mov.b32")
-      return false;
-    code.run = splits              ? &split
-               : name == "mov.b64" ? &unite<uint32_t>
-                                   : &unite<uint16_t>;
+    bool isWide = name == "mov.b64";
+    if (splits)
+      code.run = isWide ? &split<uint32_t> : &split<uint16_t>;
+    else
+      code.run = isWide ? &unite<uint32_t> : &unite<uint16_t>;
     return splits ||
            (!code.operands[0].isConstant && code.operands[0].isThere());
   }

@@ -85,8 +85,8 @@ bool Product::read(const Side &side, uint32_t row, uint32_t term,
     warp.fail(code, 0, "multiplies what is not in the memory of the block");
     return false;
   }
-  Shadow &shadow = block.shadows[offset / 4];
-  if (machine().isWatched && (offset % 4 == 0 || side.isTurned)) {
+  Shadow &shadow = block.shadows[offset / wordBytes];
+  if (machine().isWatched) {
     Agent &agent = warp.onItsWay();
     std::string wrong = races().access(
         shadow, false, {&agent, agent.number, agent.clock(), Actor::none},

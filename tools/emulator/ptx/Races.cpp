@@ -113,7 +113,7 @@ bool Races::isShown(const Shadow &shadow,
 }
 
 Shadow &Races::ofGlobal(uint64_t address) {
-  uint64_t word = address / 4, key = word / wordsOfChunk;
+  uint64_t word = address / wordBytes, key = word / wordsOfChunk;
   if (key != lastKey) {
     auto &chunk = chunks[key];
     if (!chunk)

@@ -50,6 +50,9 @@ struct Epoch {
   uint16_t agent = 0, lane = 0;
 };
 
+/// The bytes of a word: of the smallest number that kernels access.
+constexpr uint64_t wordBytes = 2;
+
 /// The last accesses of a word.
 struct Shadow {
   Epoch writer, reader;
