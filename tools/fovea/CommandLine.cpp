@@ -142,6 +142,9 @@ struct HelpFormatter : CLI::Formatter {
         text.substr(0, std::min(text.find(" excludes:"), text.find(" needs:")));
     if (text.starts_with(" TEXT"))
       text = text.substr(5);
+    // `K=V ...` would mean several values after one option.
+    if (isRepeated(option))
+      text = text.substr(0, text.rfind(" ..."));
     size_t open = text.find(":{");
     return open == std::string::npos ? text : " " + text.substr(open + 1);
   }
@@ -152,12 +155,21 @@ struct HelpFormatter : CLI::Formatter {
                    get_column_width();
     std::string result;
     size_t used = 0;
-    for (llvm::StringRef word : llvm::split(option->get_description(), ' ')) {
+    std::string description = option->get_description();
+    if (isRepeated(option))
+      description += "; may be repeated";
+    for (llvm::StringRef word : llvm::split(description, ' ')) {
       bool fits = used == 0 || used + 1 + word.size() <= width;
       result += (used == 0 ? "" : fits ? " " : "\n") + word.str();
       used = fits && used ? used + 1 + word.size() : word.size();
     }
     return result;
+  }
+
+private:
+  static bool isRepeated(const CLI::Option *option) {
+    return option->get_expected_max() > 1 && !option->get_positional() &&
+           !option->get_allow_extra_args();
   }
 };
 

@@ -11,7 +11,7 @@ static void groupOptions(CLI::App &command) {
     std::vector<std::string> names;
   };
   static const Group groups[] = {
-      {"Model", {"--set", "--weights", "--config", "--vocab"}},
+      {"Model", {"--set", "--weights", "--config", "--vocab", "--seed"}},
       {"Data",
        {"--data", "--valid", "--valid-ref", "--max-data-mb", "--prefix",
         "--dictionary", "--hyp", "--ref", "--empty-references", "--sweep"}},
@@ -37,9 +37,12 @@ static void groupOptions(CLI::App &command) {
   constexpr size_t most = 8;
   if (command.get_options().size() <= most)
     return;
+  // Without parts, a seed belongs to the model.
+  bool hasParts = command.get_option_no_throw("--split") != nullptr;
   for (const Group &group : groups)
     for (const std::string &name : group.names)
-      if (CLI::Option *option = command.get_option_no_throw(name))
+      if (CLI::Option *option = command.get_option_no_throw(name);
+          option && (hasParts || std::string_view(group.title) != "Parts"))
         option->group(group.title);
 }
 
