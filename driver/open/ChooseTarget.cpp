@@ -41,12 +41,14 @@ int fovea::cli::chooseTarget(Arguments &arguments) {
     llvm::errs() << "error: " << status.text() << '\n';
     return badMachine;
   }
+  // It would mean other numbers on a CPU.
+  bool isOfDevice = arguments.precision == "bf16";
   if (!arguments.quiet)
     llvm::errs() << "note: running on the CPU"
-                 << (arguments.precision == "bf16" ? ", in f32: " : ": ")
-                 << status.text() << '\n';
+                 << (isOfDevice ? ", in f32: " : ": ") << status.text() << '\n';
   arguments.cpu = "native";
-  arguments.precision.clear();
+  if (isOfDevice)
+    arguments.precision.clear();
   return done;
 }
 
