@@ -34,6 +34,7 @@ GLANCE = [
     ("language", "Mikolov et al. (2010)", "perplexity", "perplexity", "`rnnlm`", "5-grams", ""),
     ("copy", "Graves, Wayne and Danihelka (2014)", "nats per bit of 16 rows", "16 rows", "`ntm`, random", "an LSTM", ""),
     ("repeat", "the same, repeating rows", "nats per bit of 10 rows", "10 rows", "`ntm`", "`lstm`", ""),
+    ("glimpses", "Mnih et al. (2014)", "wrong digits, %", "wrong digits, %", "`ram`, moved", "a perceptron", "below the perceptron"),
     ("handwriting", "Graves (2013)", "nats per point", "nats per point", "`graves`", "`blind`", ""),
 ]
 
@@ -41,7 +42,9 @@ GLANCE = [
 LINKS = "at most one place beside, %", "weight on the right places, %", "of an even one, %"
 THINGS = "looks at what it names, %", "weight there, %", "of an even one, %"
 LOOKS = [("digits of dates", "alignments", "dates", LINKS), ("letters of words", "alignments", "misspellings", LINKS),
-         ("actions of commands", "alignments", "commands", LINKS)]
+         ("actions of commands", "alignments", "commands", LINKS),
+         ("things in pictures, soft", "captions", "`caption_soft`", THINGS),
+         ("things in pictures, straight-through", "captions", "hard, `straight_through`", THINGS)]
 
 
 def linked(cell):
