@@ -54,6 +54,8 @@ Status Runner::count(const ChoiceDistribution &distribution, StringRef name,
   if (isLastForced)
     forcedStep = steps;
   logp += one;
+  if (!distribution.isDiscrete())
+    densities[name.str()].push_back(stepLogp.size());
   stepLogp.push_back(one);
   ++taken[name.str()];
   return Status::success();
@@ -480,6 +482,26 @@ Status reference::decode(Operation *container, const Inputs &inputs,
   return decode(container, ArrayRef(inputs), options, hypotheses);
 }
 
+/// The derived decoder gives the log of the densities of real numbers, in its
+/// own precision.
+static void takeDensities(Runner &runner, Arrays &outputs) {
+  for (const auto &[name, places] : runner.densities) {
+    auto output = outputs.find("logp/" + name);
+    if (output == outputs.end())
+      continue;
+    std::vector<double> logps = std::move(output->second.values);
+    outputs.erase(output);
+    // Rows of different lengths have elements that are not chosen: 0.
+    if (logps.size() != places.size()) {
+      double sum = runtime::exactSum(logps);
+      logps.assign(places.size(), 0);
+      logps.front() = sum;
+    }
+    for (auto [place, logp] : llvm::zip_equal(places, logps))
+      runner.stepLogp[place] = logp;
+  }
+}
+
 Status reference::decode(Operation *container, ArrayRef<Inputs> given,
                          const SearchOptions &options,
                          std::vector<Hypothesis> &hypotheses) {
@@ -511,6 +533,7 @@ Status reference::decode(Operation *container, ArrayRef<Inputs> given,
   for (RunnerPtr &runner : runners) {
     Hypothesis &hypothesis = hypotheses.emplace_back();
     hypothesis.outputs = runner->outputs();
+    takeDensities(*runner, hypothesis.outputs);
     hypothesis.logp = runner->logp = runtime::exactSum(runner->stepLogp);
     hypothesis.score = search.rankOf(*runner);
     hypothesis.steps = runner->steps;

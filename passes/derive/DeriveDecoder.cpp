@@ -70,12 +70,14 @@ struct DeriveDecoder : fovea::attn::impl::DeriveDecoderBase<DeriveDecoder> {
   }
 
   /// A discrete choice is made among log p of its values, as the objective has
-  /// them. From logits the search computes them.
+  /// them. From logits the search computes them. The density of a real number
+  /// is computed once that is made.
   void takeLogs(ChoiceOp choice) {
+    if (choice.getDistribution() != Distribution::categorical &&
+        choice.getDistribution() != Distribution::bernoulli)
+      return addDensity(OpBuilder::atBlockEnd(choice->getBlock()), choice);
     auto name = cast<StringAttr>(choice.getParameterNames()[0]).getValue();
     if (name != "probs" && name != "prob" && name != "logit")
-      return;
-    if (choice.getDistribution() == Distribution::mixture)
       return;
     OpBuilder builder(choice);
     choice.getParametersMutable()[0].set(logOfEachValue(builder, choice));

@@ -104,7 +104,7 @@ void Objective::addChoice(ChoiceOp choice) {
   }
   observed.push_back(choice);
   begin(choice);
-  number = logps.size();
+  eachName = std::to_string(logps.size());
   llvm::SaveAndRestore eachIfAlone(each, each && kept.empty());
   Value logp = logOf(choice);
   counts.push_back(countOf());

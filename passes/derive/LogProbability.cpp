@@ -17,11 +17,16 @@
 using namespace mlir;
 using namespace fovea::attn;
 
+/// What the choice observes, or makes.
+static Value chosenBy(ChoiceOp choice) {
+  return choice.getObserved() ? choice.getObserved() : choice.getResult();
+}
+
 /// Makes `choice` the current one.
 void LogProbability::begin(ChoiceOp choice) {
   loc = choice.getLoc();
   name = choice.getTarget();
-  auto type = cast<ArrayType>(choice.getObserved().getType());
+  auto type = cast<ArrayType>(chosenBy(choice).getType());
   axes.assign(type.getShape().begin(), type.getShape().end());
   // The last axis of pairs belongs to the value.
   axes.truncate(axes.size() - numValueAxes(choice));
@@ -90,7 +95,7 @@ Value LogProbability::sumOfLogps(Body one) {
   Value array = compute(label + name, axes, Reducer::none, {}, body);
   if (each)
     OutputOp::create(builder, loc,
-                     builder.getStringAttr("logp/" + Twine(number)), array);
+                     builder.getStringAttr("logp/" + Twine(eachName)), array);
   if (axes.empty())
     return array;
   return sum("logp." + name, axes, [&](Scalars &at) { return at.read(array); });
@@ -244,6 +249,24 @@ Value fovea::attn::logOfEachValue(const OpBuilder &builder, ChoiceOp choice) {
   return EachValue(builder, choice).of();
 }
 
+namespace {
+/// See `addDensity`.
+class Density : LogProbability {
+public:
+  Density(const OpBuilder &builder, ChoiceOp choice)
+      : LogProbability(builder, /*smooth=*/0, /*each=*/true) {
+    begin(choice);
+    weights.clear();
+    eachName = name.str();
+    logOf(choice);
+  }
+};
+} // namespace
+
+void fovea::attn::addDensity(const OpBuilder &builder, ChoiceOp choice) {
+  Density(builder, choice);
+}
+
 /// -((x - mean) / sd)^2 / 2 - log sd - log(2 pi) / 2
 static Value logOfNormalAt(Scalars &at, Value x, Value mean, Value sd) {
   Value distance = at.square(at.div(at.sub(x, mean), sd));
@@ -258,8 +281,7 @@ Value LogProbability::logOfNormal(ChoiceOp choice) {
   Value mean = choice.getParameters()[0], sd = choice.getParameters()[1];
   return sumOfLogps([&](Scalars &at) {
     Value scale = at.read(sd);
-    return logOfNormalAt(at, at.read(choice.getObserved()), at.read(mean),
-                         scale);
+    return logOfNormalAt(at, at.read(chosenBy(choice)), at.read(mean), scale);
   });
 }
 
@@ -268,7 +290,7 @@ Value LogProbability::logOfUniform(ChoiceOp choice) {
   Value lows = choice.getParameters()[0], highs = choice.getParameters()[1];
   return sumOfLogps([&](Scalars &at) {
     Value low = at.read(lows), high = at.read(highs);
-    Value inside = at.within(low, at.read(choice.getObserved()), high);
+    Value inside = at.within(low, at.read(chosenBy(choice)), high);
     return at.either(
         inside, [&] { return at.negate(at.log(at.sub(high, low))); },
         [&] { return at.constant(-std::numeric_limits<double>::infinity()); });
@@ -288,7 +310,7 @@ Value LogProbability::logOfMixture(ChoiceOp choice) {
   Value density = compute(
       "log_p." + name, axes, Reducer::logsumexp, event, [&](Scalars &at) {
         if (!correlation) {
-          Value x = at.read(choice.getObserved());
+          Value x = at.read(chosenBy(choice));
           Value component = logOfNormalAt(at, x, at.read(mean), at.read(sd));
           return at.add(at.read(weight), component);
         }
@@ -302,7 +324,7 @@ Value LogProbability::logOfMixture(ChoiceOp choice) {
         for (int64_t k : {0, 1}) {
           Value axis = at.place(k), scale = at.read(sd, axis);
           Value away =
-              at.sub(at.read(choice.getObserved(), axis), at.read(mean, axis));
+              at.sub(at.read(chosenBy(choice), axis), at.read(mean, axis));
           z.push_back(at.div(away, scale));
           norm = at.add(norm, at.log(scale));
         }

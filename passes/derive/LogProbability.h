@@ -11,6 +11,11 @@ namespace fovea::attn {
 /// the numbers that the objective has for an observed one, bit for bit.
 mlir::Value logOfEachValue(const mlir::OpBuilder &builder, ChoiceOp choice);
 
+/// Adds the output `logp/NAME`: the log of the density of each real number that
+/// a choice makes. These are the equations that the objective has for an
+/// observed one.
+void addDensity(const mlir::OpBuilder &builder, ChoiceOp choice);
+
 /// Adds the equations of log p of one choice after the other to a system.
 class LogProbability : protected EquationBuilder {
 protected:
@@ -33,9 +38,9 @@ protected:
 
   double smooth;
   bool each; // log p of each element is an output, too
-  // The current choice: its number, its name, and the axes of its
-  // elements.
-  size_t number = 0;
+  // The current choice: what follows `logp/` in the output of its elements, its
+  // name, and the axes of its elements.
+  std::string eachName;
   llvm::StringRef name;
   llvm::SmallVector<mlir::Attribute> axes;
   /// For a choice that depends on a summed-out latent: the axes of its values

@@ -186,7 +186,9 @@ def DeriveDecoder : Pass<"attn-derive-decoder", "::mlir::ModuleOp"> {
     * In: the system `@decoding`.
     * Out: the system `@decode` in its place: each generated name is an output,
       and so are the equations named in `show`. What they do not need is gone,
-      with the penalties and the log p of given data.
+      with the penalties and the log p of given data. For generated real numbers
+      `x`, the output `logp/x` is the log of their densities, by the equations
+      of the objective.
     * After: the front end, which applied `decode { set .. }`.
     * Not: whether the generated names can be computed step by step; that is
       found by `attn-schedule`.

@@ -13,7 +13,6 @@
 using namespace fovea::runtime;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
-static constexpr double logTwoPi = 1.8378770664093453;
 
 void Distribution::add(const std::string &name, const std::byte *from,
                        Program::Element type, int64_t size) {
@@ -154,47 +153,11 @@ bool Distribution::isPossible() const {
                      [](double logp) { return logp > -infinity; });
 }
 
-/// A normal density; of pairs Graves (2013), equation 24.
-double
-Distribution::componentLogDensity(size_t number,
-                                  const std::vector<double> &value) const {
-  int64_t size = valueSize();
-  const double *mean = &parameter("mean")[size * number];
-  const double *sd = &parameter("sd")[size * number];
-  double x = (value[0] - mean[0]) / sd[0];
-  if (size == 1)
-    return -0.5 * x * x - logOf(sd[0]) - 0.5 * logTwoPi;
-  double rho = parameter("correlation")[number];
-  double y = (value[1] - mean[1]) / sd[1];
-  double rest = 1 - rho * rho;
-  return -(x * x + y * y - 2 * rho * x * y) / (2 * rest) - logTwoPi -
-         logOf(sd[0]) - logOf(sd[1]) - 0.5 * logOf(rest);
-}
-
 double Distribution::logp(const std::vector<double> &value) const {
+  if (!isDiscrete())
+    return 0;
   load();
-  if (isDiscrete())
-    return values[static_cast<size_t>(value[0])];
-  if (kind == Kind::Normal) {
-    double sd = parameter("sd")[0], x = (value[0] - parameter("mean")[0]) / sd;
-    return -0.5 * x * x - logOf(sd) - 0.5 * logTwoPi;
-  }
-  if (kind == Kind::Uniform) {
-    double low = parameter("low")[0], high = parameter("high")[0];
-    bool isInside = value[0] >= low && value[0] <= high;
-    return isInside ? -logOf(high - low) : -infinity;
-  }
-  std::vector<double> terms;
-  double largest = -infinity, sum = 0;
-  for (size_t number = 0; number < values.size(); ++number) {
-    terms.push_back(values[number] + componentLogDensity(number, value));
-    largest = std::max(largest, terms.back());
-  }
-  if (std::isinf(largest))
-    return largest;
-  for (double term : terms)
-    sum += expOf(term - largest);
-  return largest + logOf(sum);
+  return values[static_cast<size_t>(value[0])];
 }
 
 static size_t largestOf(const std::vector<double> &values) {

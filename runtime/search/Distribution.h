@@ -61,7 +61,7 @@ public:
   /// Returns whether log p of any symbol is NaN.
   bool hasNoNumber() const;
 
-  /// log p, or the log of the density; NaN if there is no such value.
+  /// log p of a symbol. Of a real number 0: the program gives its density.
   double logp(const std::vector<double> &value) const;
   /// The most probable value: the lowest symbol among equals, the mean, the
   /// middle of an interval, the mean of the most probable component.
@@ -74,8 +74,6 @@ public:
 
 private:
   const std::vector<double> &parameter(const char *name) const;
-  double componentLogDensity(size_t number,
-                             const std::vector<double> &value) const;
 
   void load() const;
 

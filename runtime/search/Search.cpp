@@ -96,8 +96,46 @@ Status Search::generate(const Batch &examples, const SearchOptions &options,
 
 Status Search::decode(const Batch &examples, const SearchOptions &options,
                       std::vector<std::vector<Generated>> &results) {
-  return later.empty() ? decodeOne(examples, {}, options, results)
-                       : decodeChain(examples, options, results);
+  Status status = later.empty() ? decodeOne(examples, {}, options, results)
+                                : decodeChain(examples, options, results);
+  if (status.failed())
+    return status;
+  for (std::vector<Generated> &own : results)
+    for (Generated &one : own)
+      if (status = takeDensities(options, one); status.failed())
+        return status;
+  return Status::success();
+}
+
+/// Takes the densities of real numbers from the outputs `logp/NAME`. A search
+/// that chooses real numbers follows one path, which they do not rank.
+Status Search::takeDensities(const SearchOptions &options, Generated &result) {
+  for (const auto &[name, places] : result.densities) {
+    auto output = result.outputs.find("logp/" + name);
+    if (output == result.outputs.end())
+      return Status::error(
+          fmt::format("the decoder has no output 'logp/{}'", name));
+    std::vector<double> logps = std::move(output->second.values);
+    result.outputs.erase(output);
+    // Rows of different lengths have elements that are not chosen: 0.
+    if (logps.size() != places.size()) {
+      double sum = exactSum(logps);
+      logps.assign(places.size(), 0);
+      logps.front() = sum;
+    }
+    for (size_t i = 0; i < places.size(); ++i) {
+      if (std::isnan(logps[i]))
+        return Status::error(
+            fmt::format("log p of '{}' is not a number", name));
+      result.stepLogp[places[i]] = logps[i];
+    }
+  }
+  if (result.densities.empty())
+    return Status::success();
+  result.logp = exactSum(result.stepLogp);
+  if (!result.isMarked)
+    result.score = normalised(options, result.logp, result.steps);
+  return Status::success();
 }
 
 /// Returns whether a search, or a loop inside its steps, runs backward.

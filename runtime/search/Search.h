@@ -36,10 +36,13 @@ struct Generated {
   std::map<std::string, DataValues> outputs;
   double logp = 0;
   double score = 0;             // what it is ranked by
+  bool isMarked = false;        // whether the mark "score" gave that
   int64_t steps = 0;            // 0 without a search
   std::vector<double> stepLogp; // log p of each choice, in order
-  bool ended = true;            // false: cut at the largest number of steps
-  bool hasEnd = false;          // whether a symbol that ends it stands last
+  /// Which of these are densities of real numbers, by the generated name.
+  std::map<std::string, std::vector<size_t>> densities;
+  bool ended = true;   // false: cut at the largest number of steps
+  bool hasEnd = false; // whether a symbol that ends it stands last
 };
 
 /// The starting point for a search that continues others.
@@ -95,6 +98,10 @@ private:
   Status decodeChain(const Batch &examples, const SearchOptions &options,
                      std::vector<std::vector<Generated>> &results);
   Status checkChain(const Batch &examples);
+  static Status takeDensities(const SearchOptions &options, Generated &result);
+  /// log p after length normalisation.
+  static double normalised(const SearchOptions &options, double logp,
+                           int64_t steps);
   bool runsBackwards() const;
   static Status hasNoPrefix(const std::string &name);
   std::vector<Search *> chain();

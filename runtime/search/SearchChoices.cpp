@@ -47,11 +47,8 @@ Status SearchRun::isNoNumber(int choice) const {
                                    decoder.choices[choice].name));
 }
 
-/// The ranking score of finished hypotheses.
-double SearchRun::scoreOf(double logp, int64_t steps,
-                          const std::optional<double> &score) const {
-  if (score)
-    return *score;
+double Search::normalised(const SearchOptions &options, double logp,
+                          int64_t steps) {
   double n = std::max<int64_t>(1, steps);
   switch (options.normalise) {
   case Normalise::None:
@@ -62,6 +59,12 @@ double SearchRun::scoreOf(double logp, int64_t steps,
     return logp / powOf((5 + n) / 6, options.gnmt);
   }
   return logp;
+}
+
+/// The ranking score of finished hypotheses.
+double SearchRun::scoreOf(double logp, int64_t steps,
+                          const std::optional<double> &score) const {
+  return score.value_or(Search::normalised(options, logp, steps));
 }
 
 /// The combined distribution of the members.
@@ -272,7 +275,7 @@ Hypothesis SearchRun::follow(const Candidate &candidate, int number) {
   next.chosen[number].insert(next.chosen[number].end(), candidate.value.begin(),
                              candidate.value.end());
   next.logp += candidate.logp;
-  next.logps.push_back(candidate.logp);
+  next.logps.push_back({number, candidate.logp});
   ++next.numChoices;
   if (choice.hasEnd && decoder.isSearch &&
       candidate.value[0] ==

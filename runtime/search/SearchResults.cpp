@@ -44,11 +44,28 @@ void SearchRun::keepStep(Hypothesis &hypothesis) {
 /// log p of all choices of a hypothesis.
 double SearchRun::logpOf(const Hypothesis &hypothesis) const {
   std::vector<double> logps = startOf(hypothesis.example).logps;
-  logps.insert(logps.end(), hypothesis.logps.begin(), hypothesis.logps.end());
+  auto add = [&](const std::vector<Chosen> &step) {
+    for (const Chosen &one : step)
+      logps.push_back(one.logp);
+  };
+  add(hypothesis.logps);
   for (int64_t node = hypothesis.node; node >= 0; node = nodes[node].parent)
-    logps.insert(logps.end(), nodes[node].logps.begin(),
-                 nodes[node].logps.end());
+    add(nodes[node].logps);
   return exactSum(logps);
+}
+
+/// log p of each choice, in order, and which of them are real numbers.
+void SearchRun::listLogps(const Finished &finished, Generated &result) const {
+  std::vector<const std::vector<Chosen> *> steps = {&finished.last.logps};
+  for (int64_t node = finished.node; node >= 0; node = nodes[node].parent)
+    steps.push_back(&nodes[node].logps);
+  for (size_t step = steps.size(); step-- > 0;)
+    for (const Chosen &one : *steps[step]) {
+      const Decoder::Choice &choice = decoder.choices[one.choice];
+      if (!Distribution(choice.distribution).isDiscrete())
+        result.densities[choice.name].push_back(result.stepLogp.size());
+      result.stepLogp.push_back(one.logp);
+    }
 }
 
 /// Copies what an array has inside `limits` into the corner of a larger one, at
@@ -175,14 +192,11 @@ Status SearchRun::finish(const Finished &finished, int64_t example,
                          Generated &result) {
   result.logp = finished.logp;
   result.score = finished.score;
+  result.isMarked = hasMark(Decoder::Mark::Score);
   result.steps = finished.steps;
   result.ended = !finished.cut;
   result.hasEnd = finished.hasEnd;
-  for (int64_t node = finished.node; node >= 0; node = nodes[node].parent)
-    result.stepLogp.insert(result.stepLogp.begin(), nodes[node].logps.begin(),
-                           nodes[node].logps.end());
-  if (!decoder.isSearch)
-    result.stepLogp = finished.last.logps;
+  listLogps(finished, result);
   for (const Decoder::Output &output : decoder.outputs) {
     DataValues &values = result.outputs[output.name];
     if (output.value.starts_with("stack/"))

@@ -17,6 +17,12 @@
 
 namespace fovea::runtime {
 
+/// One choice of a step, with its log p.
+struct Chosen {
+  int choice = 0;
+  double logp = 0;
+};
+
 /// A hypothesis that is alive.
 struct Hypothesis {
   int64_t group = 0, example = 0;
@@ -31,13 +37,13 @@ struct Hypothesis {
   std::vector<int64_t> rows;          // by segment, once that has run
   // For the current step:
   std::vector<std::vector<double>> chosen; // by choice
-  std::vector<double> logps;
+  std::vector<Chosen> logps;
 };
 
 /// A step of a hypothesis; hypotheses share their history.
 struct Node {
   int64_t parent = -1;
-  std::vector<double> logps;
+  std::vector<Chosen> logps;
   std::vector<std::vector<std::byte>> rows; // by stack
 };
 
@@ -225,6 +231,7 @@ private:
 
   //===--- SearchResults.cpp ----------------------------------------------===//
   void keepStep(Hypothesis &hypothesis);
+  void listLogps(const Finished &finished, Generated &result) const;
   Status finish(const Finished &finished, int64_t example, Generated &result);
   Status runFinish(const Finished &finished, int64_t example,
                    Generated &result);

@@ -178,7 +178,19 @@ attn.system @real {
     attn.yield %unit : f64
   } : !attn.array<["T"], f64>
   %x = attn.choice "x" normal ["mean", "sd"] (%mean, %sd : !attn.array<["T"], f64>, !attn.array<["T"], f64>) -> !attn.array<["T"], f64>
+  %density = attn.compute "log_p.x" (%t: "T") {
+    %0 = attn.read %x[%t] : !attn.array<["T"], f64>
+    %1 = attn.read %mean[%t] : !attn.array<["T"], f64>
+    %away = arith.subf %0, %1 : f64
+    %square = arith.mulf %away, %away : f64
+    %half = arith.constant -0.5 : f64
+    %2 = arith.mulf %half, %square : f64
+    %norm = arith.constant 0.91893853320467267 : f64
+    %3 = arith.subf %2, %norm : f64
+    attn.yield %3 : f64
+  } : !attn.array<["T"], f64>
   attn.output "x" %x : !attn.array<["T"], f64>
+  attn.output "logp/x" %density : !attn.array<["T"], f64>
 }
 
 // What each hypothesis has of its own has to be reordered. Here the sum of the
