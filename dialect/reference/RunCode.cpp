@@ -70,6 +70,8 @@ static Outcome dependsOnUndefined(const Code &code, Operation *op,
 static bool isUndefined(const Instruction &now,
                         const std::vector<Slot> &registers,
                         const std::vector<uint8_t> &undefined) {
+  if (!undefined[now.a] && !undefined[now.b] && !undefined[now.c])
+    return false;
   if (isa<arith::SelectOp>(now.op))
     return undefined[now.a] ||
            undefined[registers[now.a].whole ? now.b : now.c];
