@@ -10,7 +10,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 #include "runtime/device/Launch.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"

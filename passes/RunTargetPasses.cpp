@@ -9,7 +9,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 
 using namespace mlir;
 using namespace fovea::attn;

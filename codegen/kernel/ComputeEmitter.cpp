@@ -2,8 +2,8 @@
 
 #include "codegen/kernel/ComputeEmitter.h"
 #include "passes/analysis/Access.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/CommonFunctions.h"
-#include "passes/batch/Batch.h"
 
 using namespace mlir;
 using namespace fovea;

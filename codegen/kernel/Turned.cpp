@@ -9,7 +9,7 @@
 
 #include "codegen/kernel/ComputeEmitter.h"
 #include "passes/analysis/Access.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 
 using namespace mlir;
 using namespace fovea;

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/program/LaunchEmitter.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 
 using namespace mlir;
 using namespace fovea;

@@ -1,7 +1,7 @@
 //===- ScheduleScan.cpp - the launches of a recurrence --------------------===//
 
 #include "codegen/program/Scheduler.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 
 using namespace mlir;
 using namespace fovea;

@@ -2,8 +2,8 @@
 
 #include "passes/analysis/GatheredProduct.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/Product.h"
-#include "passes/batch/Batch.h"
 
 using namespace mlir;
 using namespace fovea::attn;

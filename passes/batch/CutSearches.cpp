@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/batch/CutSearches.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"

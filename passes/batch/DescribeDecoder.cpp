@@ -1,7 +1,7 @@
 //===- DescribeDecoder.cpp - what a search does between its programs ------===//
 
 #include "dialect/Distributions.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 #include "passes/batch/CutSearches.h"
 #include "passes/batch/Splitter.h"
 

@@ -14,7 +14,7 @@
 #include "dialect/conditions/IndexEquations.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 #include "passes/batch/CutSearches.h"
 #include "passes/batch/Splitter.h"
 #include "passes/batch/UnrollChoices.h"

@@ -1,6 +1,6 @@
 //===- SplitPrograms.cpp - the programs that a search is taken apart into -===//
 
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 #include "passes/batch/Splitter.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- UnrollChoices.cpp - loops of choices inside a step -----------------===//
 
 #include "passes/batch/UnrollChoices.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 #include "passes/batch/CutSearches.h"
 
 #include "mlir/IR/IRMapping.h"

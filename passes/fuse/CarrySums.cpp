@@ -10,9 +10,9 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/Equations.h"
 #include "passes/analysis/Scans.h"
-#include "passes/batch/Batch.h"
 
 using namespace mlir;
 using namespace fovea::attn;

@@ -1,7 +1,7 @@
 //===- FactorProducts.cpp - matrix products inside longer sums --------===//
 
 #include "passes/Passes.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/IRMapping.h"

@@ -2,9 +2,9 @@
 
 #include "dialect/conditions/Conditions.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/Equations.h"
 #include "passes/analysis/Product.h"
-#include "passes/batch/Batch.h"
 
 using namespace mlir;
 using namespace fovea::attn;

@@ -11,9 +11,9 @@
 #include "dialect/conditions/Conditions.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/GatheredProduct.h"
 #include "passes/analysis/Product.h"
-#include "passes/batch/Batch.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"

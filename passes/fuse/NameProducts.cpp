@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/GatheredProduct.h"
 #include "passes/analysis/Orders.h"
 #include "passes/analysis/Product.h"
-#include "passes/batch/Batch.h"
 #include "passes/batch/SplitDecoder.h"
 
 using namespace mlir;

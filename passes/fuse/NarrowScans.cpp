@@ -11,8 +11,8 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/Scans.h"
-#include "passes/batch/Batch.h"
 
 using namespace mlir;
 using namespace fovea::attn;

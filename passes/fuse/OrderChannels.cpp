@@ -9,9 +9,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/Equations.h"
 #include "passes/analysis/GatheredProduct.h"
-#include "passes/batch/Batch.h"
 
 #include "mlir/IR/IRMapping.h"
 

@@ -8,10 +8,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/Orders.h"
 #include "passes/analysis/Product.h"
 #include "passes/analysis/VectorIndex.h"
-#include "passes/batch/Batch.h"
 
 using namespace mlir;
 using namespace fovea::attn;

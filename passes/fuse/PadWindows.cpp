@@ -10,8 +10,8 @@
 #include "dialect/conditions/Conditions.h"
 #include "dialect/conditions/LinearForm.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/GatheredProduct.h"
-#include "passes/batch/Batch.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "passes/analysis/Equations.h"

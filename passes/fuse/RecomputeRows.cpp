@@ -9,9 +9,9 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/CommonFunctions.h"
 #include "passes/analysis/Scans.h"
-#include "passes/batch/Batch.h"
 
 #include "llvm/ADT/SetVector.h"
 

@@ -8,8 +8,8 @@
 
 #include "passes/kernels/DivideWork.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/Product.h"
-#include "passes/batch/Batch.h"
 #include "passes/kernels/Members.h"
 
 using namespace mlir;

@@ -10,9 +10,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/Product.h"
 #include "passes/analysis/VectorIndex.h"
-#include "passes/batch/Batch.h"
 #include "passes/kernels/Members.h"
 
 #include "llvm/ADT/SetVector.h"

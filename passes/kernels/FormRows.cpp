@@ -9,8 +9,8 @@
 
 #include "passes/kernels/FormRows.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/Product.h"
-#include "passes/batch/Batch.h"
 #include "passes/kernels/DivideWork.h"
 #include "passes/kernels/Members.h"
 

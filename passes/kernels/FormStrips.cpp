@@ -17,8 +17,8 @@
 
 #include "dialect/Precision.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/Product.h"
-#include "passes/batch/Batch.h"
 #include "passes/kernels/Members.h"
 
 #include "mlir/IR/IRMapping.h"

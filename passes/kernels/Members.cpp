@@ -1,7 +1,7 @@
 //===- Members.cpp - equations become the members of a kernel -------------===//
 
 #include "passes/kernels/Members.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 
 using namespace mlir;
 using namespace fovea::attn;

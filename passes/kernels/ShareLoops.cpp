@@ -10,9 +10,9 @@
 #include "passes/kernels/ShareLoops.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/CommonFunctions.h"
 #include "passes/analysis/VectorIndex.h"
-#include "passes/batch/Batch.h"
 #include "passes/kernels/Members.h"
 
 using namespace mlir;

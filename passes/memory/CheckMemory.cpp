@@ -1,8 +1,8 @@
 //===- CheckMemory.cpp - that every array of a program has a place --------===//
 
 #include "passes/memory/CheckMemory.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/Product.h"
-#include "passes/batch/Batch.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Scatters.h"

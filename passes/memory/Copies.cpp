@@ -2,7 +2,7 @@
 
 #include "passes/memory/Copies.h"
 #include "dialect/Precision.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"
 #include "passes/memory/Storage.h"

@@ -1,8 +1,8 @@
 //===- Locations.cpp - what the phase `memory` says of arrays -------------===//
 
 #include "passes/memory/Locations.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/Product.h"
-#include "passes/batch/Batch.h"
 
 using namespace mlir;
 using namespace fovea::attn;

@@ -11,8 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/Product.h"
-#include "passes/batch/Batch.h"
 #include "passes/memory/Copies.h"
 #include "passes/memory/Locations.h"
 #include "passes/memory/Rooms.h"

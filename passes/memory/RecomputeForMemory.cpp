@@ -13,7 +13,7 @@
 
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 #include "passes/memory/Storage.h"
 #include "runtime/memory/Placement.h"
 

@@ -2,7 +2,7 @@
 
 #include "passes/memory/Scatters.h"
 #include "passes/analysis/Access.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 #include "passes/memory/Locations.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 
 #include "passes/memory/Storage.h"
 #include "dialect/Precision.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 #include "passes/batch/SplitDecoder.h"
 #include "passes/kernels/Members.h"
 #include "passes/memory/Locations.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "targets/nvidia/AttentionAdjoints.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 #include "targets/nvidia/TileKeys.h"
 
 #include "llvm/ADT/SetVector.h"

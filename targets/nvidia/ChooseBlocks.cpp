@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 #include "passes/kernels/DivideWork.h"
 #include "targets/nvidia/Blocks.h"
 #include "targets/nvidia/Passes.h"

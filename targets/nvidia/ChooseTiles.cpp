@@ -9,8 +9,8 @@
 
 #include "targets/nvidia/ChooseTiles.h"
 #include "dialect/Precision.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/Product.h"
-#include "passes/batch/Batch.h"
 #include "passes/memory/Copies.h"
 #include "targets/nvidia/Passes.h"
 #include "targets/nvidia/Target.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 #include "passes/memory/Copies.h"
 #include "passes/memory/Locations.h"
 #include "targets/nvidia/KeepLoops.h"

@@ -13,8 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/conditions/Conditions.h"
+#include "passes/analysis/Batch.h"
 #include "passes/analysis/Equations.h"
-#include "passes/batch/Batch.h"
 #include "targets/nvidia/AttentionAdjoints.h"
 #include "targets/nvidia/Passes.h"
 #include "targets/nvidia/Target.h"

@@ -11,7 +11,7 @@
 
 #include "targets/nvidia/TileKeys.h"
 #include "dialect/Precision.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 #include "passes/kernels/Members.h"
 #include "targets/nvidia/Passes.h"
 #include "targets/nvidia/Target.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "driver/model/CompiledDecoder.h"
+#include "app/model/CompiledDecoder.h"
 #include "test/random/Checks.h"
 #include "test/random/Data.h"
 

@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "driver/model/Compiled.h"
+#include "app/model/Compiled.h"
+#include "app/model/Launched.h"
+#include "app/open/ChooseTarget.h"
 #include "dialect/reference/Compare.h"
-#include "driver/model/Launched.h"
-#include "driver/open/ChooseTarget.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Product.h"
 #include "passes/kernels/DivideWork.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/data/SentencePieces.h"
-#include "driver/data/TrainPieces.h"
+#include "app/data/TrainPieces.h"
 #include "runtime/data/Text.h"
 
 #include <fstream>

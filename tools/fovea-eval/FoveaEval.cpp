@@ -13,11 +13,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "app/model/CompiledDecoder.h"
 #include "compiler/Compiler.h"
 #include "dialect/launch-reference/Interpreter.h"
 #include "dialect/reference/Compare.h"
 #include "dialect/reference/Search.h"
-#include "driver/model/CompiledDecoder.h"
 #include "passes/Passes.h"
 
 #include "mlir/Parser/Parser.h"

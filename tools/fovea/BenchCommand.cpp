@@ -10,18 +10,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "app/data/Files.h"
+#include "app/model/BenchData.h"
+#include "app/model/BenchMemory.h"
+#include "app/model/KernelModel.h"
+#include "app/model/KernelProfile.h"
+#include "app/model/Programs.h"
+#include "app/model/QuantisedWeights.h"
+#include "app/model/Trace.h"
+#include "app/open/ChooseTarget.h"
+#include "app/train/TrainBlock.h"
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
-#include "driver/data/Files.h"
-#include "driver/model/BenchData.h"
-#include "driver/model/BenchMemory.h"
-#include "driver/model/KernelModel.h"
-#include "driver/model/KernelProfile.h"
-#include "driver/model/Programs.h"
-#include "driver/model/QuantisedWeights.h"
-#include "driver/model/Trace.h"
-#include "driver/open/ChooseTarget.h"
-#include "driver/train/TrainBlock.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/train/Learner.h"
 

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "app/data/Files.h"
+#include "app/open/Session.h"
+#include "app/train/TrainBlock.h"
 #include "dialect/AttnDialect.h"
-#include "driver/data/Files.h"
-#include "driver/open/Session.h"
-#include "driver/train/TrainBlock.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "llvm/Support/FormatVariadic.h"

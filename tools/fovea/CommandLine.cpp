@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "driver/open/StoredSpec.h"
+#include "app/open/StoredSpec.h"
 #include "frontends/fov/Diagnostics.h"
 #include "runtime/model/Model.h"
 #include "runtime/model/SearchFlagsCli.h"

@@ -1,7 +1,7 @@
 //===- ConfigFile.cpp - options of a command in a file --------------------===//
 
 #include "tools/fovea/ConfigFile.h"
-#include "driver/data/Files.h"
+#include "app/data/Files.h"
 #include "frontends/fov/Diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -10,9 +10,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "driver/data/TextData.h"
-#include "driver/data/TrainPieces.h"
-#include "driver/train/Interrupts.h"
+#include "app/data/TextData.h"
+#include "app/data/TrainPieces.h"
+#include "app/train/Interrupts.h"
 #include "runtime/Philox.h"
 #include "runtime/data/DataOrder.h"
 #include "tools/fovea/NewFolder.h"

@@ -6,16 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "app/machines/Agreement.h"
+#include "app/machines/Turns.h"
+#include "app/model/Execution.h"
+#include "app/model/Prefixes.h"
+#include "app/model/Programs.h"
+#include "app/model/QuantisedWeights.h"
+#include "app/model/Unknown.h"
+#include "app/show/Shows.h"
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
-#include "driver/machines/Agreement.h"
-#include "driver/machines/Turns.h"
-#include "driver/model/Execution.h"
-#include "driver/model/Prefixes.h"
-#include "driver/model/Programs.h"
-#include "driver/model/QuantisedWeights.h"
-#include "driver/model/Unknown.h"
-#include "driver/show/Shows.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "app/Arguments.h"
+#include "app/model/KernelProfile.h"
 #include "codegen/Backend.h"
 #include "codegen/native/Link.h"
 #include "codegen/native/ObjectCache.h"
-#include "driver/Arguments.h"
-#include "driver/model/KernelProfile.h"
 #include "mlir/IR/MLIRContext.h"
 #include "runtime/device/Device.h"
 #include "tools/fovea/Version.h"

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "driver/data/TextData.h"
-#include "driver/show/Metrics.h"
+#include "app/data/TextData.h"
+#include "app/show/Metrics.h"
 #include "metrics/Significance.h"
 #include "runtime/data/Printable.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "driver/Arguments.h"
-#include "driver/data/Files.h"
+#include "app/Arguments.h"
+#include "app/data/Files.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "llvm/Support/raw_ostream.h"

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "driver/data/Files.h"
-#include "driver/open/Session.h"
-#include "driver/train/Checkpoint.h"
-#include "driver/train/Progress.h"
+#include "app/data/Files.h"
+#include "app/open/Session.h"
+#include "app/train/Checkpoint.h"
+#include "app/train/Progress.h"
 #include "runtime/data/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

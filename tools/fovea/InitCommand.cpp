@@ -1,10 +1,10 @@
 //===- InitCommand.cpp - fovea init ---------------------------------------===//
 
-#include "driver/data/Files.h"
-#include "driver/data/Inputs.h"
-#include "driver/data/Published.h"
-#include "driver/data/WeightMap.h"
-#include "driver/model/Unknown.h"
+#include "app/data/Files.h"
+#include "app/data/Inputs.h"
+#include "app/data/Published.h"
+#include "app/data/WeightMap.h"
+#include "app/model/Unknown.h"
 
 using namespace fovea;
 using namespace fovea::cli;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "driver/Arguments.h"
-#include "editors/server/Server.h"
+#include "app/Arguments.h"
+#include "server/Server.h"
 
 #include "llvm/Support/raw_ostream.h"
 

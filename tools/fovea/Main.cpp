@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "app/Arguments.h"
+#include "app/machines/Agreement.h"
+#include "app/machines/MpiTeam.h"
+#include "app/open/ChooseTarget.h"
 #include "codegen/native/ObjectCache.h"
-#include "driver/Arguments.h"
-#include "driver/machines/Agreement.h"
-#include "driver/machines/MpiTeam.h"
-#include "driver/open/ChooseTarget.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Pipeline.h"
 #include "runtime/ThreadPool.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "driver/open/Session.h"
+#include "app/open/Session.h"
 #include "tools/fovea/Embedded.h"
 #include "tools/fovea/NewFolder.h"
 #include "llvm/Support/raw_ostream.h"

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/fovea/Options.h"
-#include "driver/show/Pictures.h"
+#include "app/show/Pictures.h"
 #include "metrics/Metric.h"
 #include "tools/fovea/HelpGroups.h"
 #include "tools/fovea/SharedOptions.h"

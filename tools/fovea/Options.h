@@ -3,7 +3,7 @@
 #ifndef FOVEA_TOOLS_FOVEA_OPTIONS_H
 #define FOVEA_TOOLS_FOVEA_OPTIONS_H
 
-#include "driver/Arguments.h"
+#include "app/Arguments.h"
 
 namespace CLI {
 class App;

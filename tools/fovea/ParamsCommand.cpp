@@ -1,6 +1,6 @@
 //===- ParamsCommand.cpp - fovea params -----------------------------------===//
 
-#include "driver/open/Session.h"
+#include "app/open/Session.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InterleavedRange.h"
 #include "llvm/Support/JSON.h"

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "driver/data/TextData.h"
-#include "driver/show/Pictures.h"
+#include "app/data/TextData.h"
+#include "app/show/Pictures.h"
 #include "runtime/data/SafeTensors.h"
 #include "llvm/Support/FileSystem.h"
 

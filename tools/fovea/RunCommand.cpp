@@ -1,11 +1,11 @@
 //===- RunCommand.cpp - fovea run -----------------------------------------===//
 
+#include "app/data/Files.h"
+#include "app/model/Compiled.h"
+#include "app/model/Execution.h"
+#include "app/model/Launched.h"
+#include "app/open/ChooseTarget.h"
 #include "dialect/reference/Batch.h"
-#include "driver/data/Files.h"
-#include "driver/model/Compiled.h"
-#include "driver/model/Execution.h"
-#include "driver/model/Launched.h"
-#include "driver/open/ChooseTarget.h"
 #include "passes/Pipeline.h"
 #include "runtime/device/Device.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,9 +1,9 @@
 //===- ScoreCommand.cpp - fovea score -------------------------------------===//
 
+#include "app/machines/Agreement.h"
+#include "app/model/Compiled.h"
+#include "app/model/Execution.h"
 #include "dialect/reference/Batch.h"
-#include "driver/machines/Agreement.h"
-#include "driver/model/Compiled.h"
-#include "driver/model/Execution.h"
 #include "runtime/Functions.h"
 #include "runtime/search/Distribution.h"
 

@@ -1,7 +1,7 @@
 //===- ServeCommand.cpp - fovea serve -------------------------------------===//
 
-#include "driver/Arguments.h"
-#include "driver/watch/WatchServer.h"
+#include "app/Arguments.h"
+#include "app/watch/WatchServer.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 

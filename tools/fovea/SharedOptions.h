@@ -8,8 +8,8 @@
 #ifndef FOVEA_TOOLS_FOVEA_SHAREDOPTIONS_H
 #define FOVEA_TOOLS_FOVEA_SHAREDOPTIONS_H
 
-#include "driver/data/Inputs.h"
-#include "driver/open/ChooseTarget.h"
+#include "app/data/Inputs.h"
+#include "app/open/ChooseTarget.h"
 #include "runtime/model/SearchFlagsCli.h"
 #include "tools/fovea/Options.h"
 

@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/fovea/Sweep.h"
-#include "driver/data/Examples.h"
-#include "driver/data/Files.h"
-#include "driver/machines/Agreement.h"
-#include "driver/train/Interrupts.h"
-#include "driver/train/Progress.h"
-#include "driver/train/TrainBlock.h"
+#include "app/data/Examples.h"
+#include "app/data/Files.h"
+#include "app/machines/Agreement.h"
+#include "app/train/Interrupts.h"
+#include "app/train/Progress.h"
+#include "app/train/TrainBlock.h"
 #include "frontends/fov/Options.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

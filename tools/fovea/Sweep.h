@@ -8,7 +8,7 @@
 #ifndef FOVEA_TOOLS_FOVEA_SWEEP_H
 #define FOVEA_TOOLS_FOVEA_SWEEP_H
 
-#include "driver/Arguments.h"
+#include "app/Arguments.h"
 
 namespace fovea::cli {
 

@@ -9,7 +9,7 @@
 
 #include "codegen/cpu/program/ProgramEmitter.h"
 #include "passes/analysis/Access.h"
-#include "passes/batch/Batch.h"
+#include "passes/analysis/Batch.h"
 
 using namespace mlir;
 using namespace fovea;

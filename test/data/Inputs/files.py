@@ -82,7 +82,7 @@ def tones(rate, count):
 
 
 def frames(samples, rate, filters=40, deltas=2, normalise=True):
-    """What driver/data/Sound.h says, as whole arrays."""
+    """What app/data/Sound.h says, as whole arrays."""
     x = samples / 32768.0
     window, shift = round(0.025 * rate), round(0.01 * rate)
     count = max(1, 1 + (len(x) - window) // shift)

@@ -1,0 +1,255 @@
+//===- FileData.cpp - pictures, sounds and arrays as data -----------------===//
+
+#include "app/data/FileData.h"
+#include "app/data/Npy.h"
+#include "app/data/Pixels.h"
+#include "app/data/Sound.h"
+#include "runtime/data/OpenFile.h"
+#include "runtime/data/SoundFrames.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+using llvm::StringRef;
+using runtime::DType;
+using runtime::PixelAxes;
+using runtime::PixelOptions;
+using runtime::Status;
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+static bool endsAs(StringRef name, llvm::ArrayRef<StringRef> endings) {
+  return llvm::any_of(endings, [&](StringRef ending) {
+    return name.ends_with_insensitive(ending);
+  });
+}
+
+static bool isPicture(StringRef name) {
+  return endsAs(name, {".png", ".jpg", ".jpeg"});
+}
+
+static bool isSound(StringRef name) { return endsAs(name, {".wav", ".flac"}); }
+
+bool fovea::cli::isDataFile(StringRef name) {
+  return isPicture(name) || isSound(name) || name.ends_with(".npy");
+}
+
+Status fovea::cli::listFiles(const std::string &path,
+                             std::vector<std::string> &files) {
+  if (!llvm::sys::fs::is_directory(path)) {
+    files.push_back(path);
+    return Status::success();
+  }
+  std::error_code failure;
+  for (llvm::sys::fs::directory_iterator file(path, failure), end;
+       file != end && !failure; file.increment(failure)) {
+    StringRef name = llvm::sys::path::filename(file->path());
+    if (name.starts_with("."))
+      continue;
+    if (!isDataFile(name))
+      return Status::error(
+          fmt::format("unsupported file type of '{}'; expected a picture "
+                      "(.png, .jpg), a sound (.wav, .flac) or an array (.npy)",
+                      file->path()));
+    files.push_back(file->path());
+  }
+  if (failure)
+    return Status::error(
+        fmt::format("cannot read '{}': {}", path, failure.message()));
+  if (files.empty())
+    return Status::error("the folder '" + path + "' is empty");
+  llvm::sort(files);
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// One example
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Reads the files of one data name.
+class FileReader {
+public:
+  FileReader(const DataInfo &data, const runtime::DataSpec &spec)
+      : data(data), spec(spec) {}
+
+  Status read(const std::string &path, LoadedValues &result);
+
+private:
+  Status readPixels(const std::string &path, LoadedValues &result);
+  Status readFrames(const std::string &path, LoadedValues &result);
+  Status readArray(const std::string &path, LoadedValues &result);
+  Status setShape(const std::string &path, const std::vector<int64_t> &shape,
+                  LoadedValues &result);
+  Status mistake(const std::string &path, const std::string &text) const {
+    return Status::error(fmt::format("'{}' {}", path, text));
+  }
+
+  const DataInfo &data;
+  const runtime::DataSpec &spec;
+};
+
+} // namespace
+
+static Status readBytes(const std::string &path, std::string &bytes) {
+  std::string why;
+  return runtime::readWhole(path, bytes, why)
+             ? Status::success()
+             : Status::error(fmt::format("cannot read '{}': {}", path, why));
+}
+
+/// Takes the extents of a file's content, if they match those of the data.
+Status FileReader::setShape(const std::string &path,
+                            const std::vector<int64_t> &shape,
+                            LoadedValues &result) {
+  auto wanted = [&] {
+    std::string text;
+    for (const runtime::DataAxis &axis : spec.axes)
+      text += (text.empty() ? "" : ", ") +
+              (axis.length.empty() ? std::to_string(axis.size) : axis.length);
+    return "[" + text + "]";
+  };
+  auto differs = [&] {
+    return mistake(path,
+                   fmt::format("is {} but '{}' is {}",
+                               runtime::shapeText(shape), data.name, wanted()));
+  };
+  if (shape.size() != spec.axes.size())
+    return differs();
+  for (auto [extent, axis] : llvm::zip(shape, spec.axes)) {
+    if (axis.length.empty() ? extent != axis.size : extent < 1)
+      return differs();
+    if (!axis.parent.empty())
+      return mistake(path, "has rows of one length, but the rows of '" +
+                               data.name + "' differ in length");
+    if (axis.length.empty())
+      continue;
+    auto [known, isNew] = result.lengths.try_emplace(
+        axis.length, runtime::LengthValues::of(extent));
+    if (!isNew && known->second.values.front() != extent)
+      return differs();
+  }
+  result.values.shape = shape;
+  return Status::success();
+}
+
+static PixelOptions optionsOf(const DataInfo &data) {
+  return PixelOptions::from(data.loader.numbers, data.kind == DataInfo::Bit);
+}
+
+Status FileReader::readPixels(const std::string &path, LoadedValues &result) {
+  PixelAxes axes(spec);
+  if (data.loader.kind == "sound")
+    return mistake(path,
+                   "is a picture, but '" + data.name + "' comes from sound");
+  if (axes.channels == 0 || axes.isFilm)
+    return mistake(path, fmt::format("is a picture, but '{}' is not declared "
+                                     "as '[Y, X] : real(3)' or '[Y, X] : real'",
+                                     data.name));
+  std::string bytes;
+  if (Status status = readBytes(path, bytes); status.failed())
+    return status;
+  runtime::Picture picture;
+  auto take = [&](int64_t rows, int64_t columns) {
+    return setShape(path, axes.shapeOf(rows, columns), result);
+  };
+  if (Status status = readPicture(bytes, path, axes.channels, take, picture);
+      status.failed())
+    return status;
+  result.values.values = optionsOf(data).valuesOf(picture, axes);
+  return Status::success();
+}
+
+Status FileReader::readFrames(const std::string &path, LoadedValues &result) {
+  const FileLoader &loader = data.loader;
+  if (loader.kind != "sound")
+    return mistake(path,
+                   fmt::format("is a sound; help: declare how '{}' is computed "
+                               "from it: 'real(123) from sound(rate = 16000)'",
+                               data.name));
+  runtime::SoundOptions options = runtime::SoundOptions::from(loader.numbers);
+  std::vector<double> samples;
+  if (Status status = readSound(path, options.rate, samples); status.failed())
+    return status;
+  result.values.values = runtime::framesOf(samples, options);
+  int64_t count = result.values.values.size() / options.width();
+  return setShape(path, {count, options.width()}, result);
+}
+
+static Status fit(const std::string &path, const DataInfo &data,
+                  runtime::Tensor &tensor, int64_t channels, bool areFirst,
+                  int64_t numPixels) {
+  bool isBytes = data.loader.kind == "pixels" && tensor.type == DType::U8;
+  if (data.kind == DataInfo::Bit && tensor.isReal())
+    return Status::error(fmt::format("'{}' is {} but '{}' is bits", path,
+                                     runtime::nameOf(tensor.type), data.name));
+  if (tensor.isReal() || (data.kind != DataInfo::Real && !isBytes))
+    return Status::success();
+  std::vector<double> values = tensor.toDoubles();
+  PixelOptions options = optionsOf(data);
+  for (size_t i = 0; isBytes && i < values.size(); ++i) {
+    int64_t channel =
+        areFirst ? int64_t(i) / numPixels % channels : int64_t(i) % channels;
+    values[i] = options.valueOf(channel, uint8_t(values[i]));
+  }
+  tensor =
+      runtime::Tensor::of(data.kind == DataInfo::Real ? DType::F64 : DType::I64,
+                          tensor.shape, values);
+  return Status::success();
+}
+
+Status fovea::cli::fitArray(const std::string &path, const DataInfo &data,
+                            const runtime::DataSpec &spec,
+                            runtime::Tensor &tensor) {
+  PixelAxes axes(spec);
+  int64_t numPixels = 1;
+  if (size_t rank = tensor.shape.size(); axes.areFirst && rank >= 2)
+    numPixels =
+        std::max<int64_t>(1, tensor.shape[rank - 2] * tensor.shape[rank - 1]);
+  return fit(path, data, tensor, std::max<int64_t>(1, axes.channels),
+             axes.areFirst, numPixels);
+}
+
+Status FileReader::readArray(const std::string &path, LoadedValues &result) {
+  std::string bytes;
+  runtime::Tensor tensor;
+  Status status = readBytes(path, bytes);
+  if (status.succeeded())
+    status = parseNpy(bytes, path, tensor);
+  if (status.succeeded())
+    status = setShape(path, tensor.shape, result);
+  if (status.succeeded())
+    status = fitArray(path, data, spec, tensor);
+  if (status.failed())
+    return status;
+  if (data.kind != DataInfo::Real && tensor.isReal())
+    return mistake(path, fmt::format("is {} but '{}' is whole numbers",
+                                     runtime::nameOf(tensor.type), data.name));
+  result.values.values = tensor.toDoubles();
+  for (double value : result.values.values)
+    if (!std::isfinite(value))
+      return mistake(path, fmt::format("has the value {}", value));
+  return Status::success();
+}
+
+Status FileReader::read(const std::string &path, LoadedValues &result) {
+  if (data.kind != DataInfo::Real && data.kind != DataInfo::Bit)
+    return mistake(path, "contains numbers, but '" + data.name +
+                             "' is declared neither 'real' nor 'bit'");
+  if (isPicture(path))
+    return readPixels(path, result);
+  return isSound(path) ? readFrames(path, result) : readArray(path, result);
+}
+
+Status fovea::cli::loadFile(const std::string &path, const DataInfo &data,
+                            const runtime::DataSpec &spec,
+                            LoadedValues &result) {
+  return FileReader(data, spec).read(path, result);
+}

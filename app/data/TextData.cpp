@@ -1,0 +1,548 @@
+//===- TextData.cpp - files of examples and of symbols --------------------===//
+
+#include "app/data/TextData.h"
+#include "app/data/FileData.h"
+#include "app/data/Inputs.h"
+#include "frontends/fov/syntax/SourceFile.h"
+#include "runtime/data/OpenFile.h"
+#include "runtime/data/RowText.h"
+#include "runtime/data/UnknownWords.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fmt/format.h>
+#include <tuple>
+#include <unistd.h>
+#include <utility>
+#include <zlib.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+using llvm::StringRef;
+
+//===----------------------------------------------------------------------===//
+// Files and lines
+//===----------------------------------------------------------------------===//
+
+/// The number of bytes read at a time, and the minimum of a part.
+static constexpr size_t chunkSize = 1 << 16, partSize = 1 << 20;
+
+TextSource fovea::cli::sourceOf(const std::string &given,
+                                const std::string &name) {
+  if (RowKind kind = rowKindOf(given); kind == RowKind::Json && !name.empty())
+    return {given, 0, nullptr, false, kind, name};
+  auto [file, column] = StringRef(given).rsplit(':');
+  if (RowKind kind = rowKindOf(file); kind != RowKind::Text && !column.empty())
+    return {file.str(), 0, nullptr, false, kind, column.str()};
+  unsigned number = 0;
+  if (column.empty() || column.getAsInteger(10, number) || number == 0)
+    return {given};
+  return {file.str(), number};
+}
+
+TextLines::~TextLines() {
+  if (file)
+    gzclose(file);
+}
+
+bool TextLines::fail(const std::string &text) {
+  session.error(text);
+  isBroken = true;
+  return false;
+}
+
+bool TextLines::failTooLong() {
+  return fail(fmt::format("'{}': a line has over {} bytes; help: text has one "
+                          "example per line",
+                          sourceName(source.path).str(), runtime::longestLine));
+}
+
+/// Returns whether bytes look like text. No text has a NUL byte, and nearly
+/// every binary file has one early.
+bool TextLines::checkText(StringRef bytes) {
+  if (!bytes.contains('\0'))
+    return true;
+  return fail("'" + sourceName(source.path).str() +
+              "' has NUL bytes, so it is a binary file or UTF-16; help: text "
+              "is UTF-8 with one example per line");
+}
+
+/// Returns whether a file name means JSON, compressed or not.
+static bool isJson(StringRef name) {
+  name.consume_back(".gz");
+  return name.ends_with(".jsonl") || name.ends_with(".ndjson") ||
+         name.ends_with(".json");
+}
+
+/// Opens the file; small files are read at once.
+bool TextLines::open() {
+  isOpen = true;
+  std::string why;
+  if (source.text) {
+    rest =
+        session.diagnostics().addSource(sourceName(source.path), *source.text);
+    return true;
+  }
+  if (!source.isJson && source.kind == RowKind::Text && isJson(source.path))
+    return fail("'" + source.path +
+                "' is JSON, not text; help: write an object per line into a "
+                "file FILE.jsonl, and name its value: FILE.jsonl:NAME");
+  if (source.path == "-") {
+    std::optional<std::string> text = readSource(source.path, why);
+    if (!text)
+      return fail("cannot read standard input: " + why);
+    if (!checkText(*text))
+      return false;
+    rest = session.diagnostics().addSource(sourceName(source.path),
+                                           std::move(*text));
+    return true;
+  }
+  // Uncompressed content is read unchanged.
+  int descriptor = runtime::openToRead(source.path, why);
+  file = descriptor < 0 ? nullptr : gzdopen(descriptor, "rb");
+  if (file)
+    return true;
+  if (descriptor >= 0) {
+    why = std::strerror(errno);
+    close(descriptor);
+  }
+  return fail("cannot read '" + source.path + "': " + why);
+}
+
+/// Reads the next part, which ends at a line end. Returns false at the end.
+bool TextLines::fill() {
+  bool hasLine = pending.find('\n') != std::string::npos;
+  while (file && (hold == All || !hasLine || pending.size() < partSize)) {
+    char chunk[chunkSize];
+    int count = gzread(file, chunk, sizeof(chunk));
+    if (count > 0) {
+      if (!checkText({chunk, size_t(count)}))
+        return false;
+      hasLine |= std::memchr(chunk, '\n', count) != nullptr;
+      pending.append(chunk, count);
+      if (pending.size() - (pending.rfind('\n') + 1) >
+          runtime::longestLine + chunkSize)
+        return failTooLong();
+      continue;
+    }
+    int code = Z_OK;
+    std::string problem = gzerror(file, &code);
+    // gzread does not report truncated files; gzclose does.
+    int closed = gzclose(std::exchange(file, nullptr));
+    if (count < 0 || code != Z_OK || closed != Z_OK)
+      return fail((StringRef(source.path).ends_with(".gz") ? "cannot unpack '"
+                                                           : "cannot read '") +
+                  source.path + "'" +
+                  (code == Z_OK || problem.empty() ? "" : ": " + problem));
+  }
+  size_t size = file ? pending.rfind('\n') + 1 : pending.size();
+  StringRef text = StringRef(pending).take_front(size);
+  // A byte order mark is not text.
+  if (numTaken == 0)
+    text.consume_front("\xef\xbb\xbf");
+  part = llvm::MemoryBuffer::getMemBufferCopy(text, source.path);
+  pending.erase(0, size);
+  rest = part->getBuffer();
+  numBefore = numTaken;
+  if (hold == All)
+    session.diagnostics().addPart(std::move(part), 0);
+  return !rest.empty();
+}
+
+/// Finds the column that the header of a table names.
+bool TextLines::readHeader() {
+  StringRef line;
+  if (takeLine(line) != Good)
+    return false;
+  if (runtime::Status status = readTableRow(line, values); status.failed())
+    return fail("'" + source.path + "': " + status.text());
+  numColumns = values.size();
+  column = llvm::find(values, source.key) - values.begin();
+  return column < numColumns ||
+         fail(
+             fmt::format("'{}' has no column '{}'{}", source.path, source.key,
+                         existing(source.key, {values.begin(), values.end()})));
+}
+
+bool TextLines::readRow(StringRef line, StringRef &text) {
+  row = line;
+  runtime::Status status;
+  if (source.kind == RowKind::Json) {
+    values.resize(1);
+    status = readJsonValue(line, source.key, values[0]);
+  } else {
+    status = readTableRow(line, values);
+    if (status.succeeded() && values.size() != numColumns)
+      status = runtime::Status::error(
+          fmt::format("the header has {} columns, but this row has {}",
+                      numColumns, values.size()));
+  }
+  if (status.failed())
+    return explain(line, status.text());
+  text = values[column];
+  if (hold == All)
+    text = session.diagnostics().addSource(source.path, text.str());
+  return true;
+}
+
+TextLines::Kind TextLines::takeLine(StringRef &line) {
+  if (isBroken)
+    return Failed;
+  if (!isOpen && (!open() || (source.kind == RowKind::Table && !readHeader())))
+    return Failed;
+  if (rest.empty() && file)
+    fill();
+  if (isBroken)
+    return Failed;
+  if (rest.empty()) {
+    if (numTaken > (source.kind == RowKind::Table ? 1 : 0))
+      return End;
+    fail("'" + sourceName(source.path).str() + "' is empty");
+    return Failed;
+  }
+  std::tie(line, rest) = rest.split('\n');
+  line.consume_back("\r");
+  ++numTaken;
+  return Good;
+}
+
+bool TextLines::explain(StringRef place, const std::string &text, Code code) {
+  // Lines without messages are not kept: there may be any number.
+  if (session.diagnostics().isFull()) {
+    session.diagnostics().countUnshown();
+    return false;
+  }
+  if (part)
+    session.diagnostics().addPart(std::move(part), numBefore);
+  // The values of a row are not part of the file's own text.
+  StringRef at = source.kind == RowKind::Text ? place : row;
+  session.diagnostics().error(code, llvm::SMLoc::getFromPointer(at.data()),
+                              text);
+  return false;
+}
+
+/// The column of a line.
+TextLines::Kind TextLines::check(StringRef line, StringRef &text) {
+  auto wrong = [&](StringRef place, const std::string &why) {
+    explain(place, why);
+    return Wrong;
+  };
+  if (line.size() > runtime::longestLine) {
+    session.error(fmt::format("'{}': line of {} bytes exceeds the limit of {}",
+                              source.path, line.size(), runtime::longestLine));
+    return Wrong;
+  }
+  if (size_t valid = runtime::validUtf8(line); valid < line.size())
+    return wrong(line.substr(valid), "this is not UTF-8");
+  if (source.kind != RowKind::Text)
+    return readRow(line, text) ? Good : Wrong;
+  text = line;
+  if (source.column == 0)
+    return Good;
+  llvm::SmallVector<StringRef> fields;
+  line.split(fields, '\t');
+  if (fields.size() < source.column) {
+    explain(line,
+            fmt::format("expected at least {} columns, found {}", source.column,
+                        fields.size()),
+            Code::dataColumns);
+    // If the first line has too few columns, the column's number is wrong, and
+    // every line would get the same message.
+    isBroken = numTaken == 1;
+    return isBroken ? Failed : Wrong;
+  }
+  text = fields[source.column - 1];
+  return Good;
+}
+
+TextLines::Kind TextLines::next(StringRef &text) {
+  StringRef line;
+  Kind kind = takeLine(line);
+  return kind == Good ? check(line, text) : kind;
+}
+
+int64_t TextLines::countRest() {
+  StringRef line;
+  int64_t count = 0;
+  while (takeLine(line) == Good)
+    ++count;
+  return count;
+}
+
+/// Calls `take` for each line; returns false on any error (reported).
+static bool forLines(TextLines &lines,
+                     llvm::function_ref<bool(StringRef)> take) {
+  bool good = true;
+  StringRef text;
+  for (;;)
+    switch (lines.next(text)) {
+    case TextLines::Good:
+      good &= take(text);
+      break;
+    case TextLines::Wrong:
+      good = false;
+      break;
+    case TextLines::End:
+      return good;
+    case TextLines::Failed:
+      return false;
+    }
+}
+
+bool fovea::cli::forLines(Session &session, const TextSource &source,
+                          llvm::function_ref<bool(StringRef)> take) {
+  TextLines lines(session, source, TextLines::All);
+  return ::forLines(lines, take);
+}
+
+//===----------------------------------------------------------------------===//
+// Vocabularies
+//===----------------------------------------------------------------------===//
+
+/// Reads the file of what segments the lines of `data`.
+static bool readSegmenter(Session &session, const Model &model,
+                          const DataInfo &data, const std::string &path,
+                          bool isTokeniser, runtime::Vocabulary &vocabulary) {
+  std::string why;
+  std::optional<std::string> text = readSource(path, why);
+  if (!text) {
+    session.error("cannot read '" + path + "': " + why);
+    return false;
+  }
+  bool hasSentences = llvm::any_of(model.data, [&](const DataInfo &other) {
+    return other.isSentence && other.vocabulary == data.vocabulary;
+  });
+  runtime::Status status = isTokeniser
+                               ? vocabulary.setTokeniser(*text, hasSentences)
+                               : vocabulary.setSentencePieces(*text);
+  if (status.failed())
+    session.error("'" + path + "' is not a " +
+                  (isTokeniser ? "tokeniser that Fovea can read: "
+                               : "SentencePiece model: ") +
+                  status.text());
+  return status.succeeded();
+}
+
+bool Vocabularies::read(Session &session, const Arguments &arguments,
+                        const Model &model) {
+  bool good = true;
+  for (const std::string &text : arguments.vocabularies) {
+    std::string name, path;
+    [[maybe_unused]] bool isPair = splitPair(text, name, path);
+    assert(isPair && "the command line has been checked");
+    auto known = llvm::find_if(model.data, [&](const DataInfo &data) {
+      return data.name == name || data.vocabulary == name;
+    });
+    if (known == model.data.end()) {
+      std::vector<StringRef> names;
+      for (const DataInfo &data : model.data)
+        if (data.kind == DataInfo::Token || data.kind == DataInfo::Class)
+          names.insert(names.end(), {data.name, data.vocabulary});
+      session.error("no vocabulary or data is called '" + name + "'" +
+                    existing(name, std::move(names)));
+      good = false;
+      continue;
+    }
+    origins[name] = {known->vocabulary, /*isStored=*/false};
+    if (StringRef(path).ends_with(".json")) {
+      good &= readSegmenter(session, model, *known, path, /*isTokeniser=*/true,
+                            symbols[name]);
+      continue;
+    }
+    runtime::Vocabulary &words = symbols[name];
+    words = {};
+    words.isChars = known->vocabularyKind == "chars";
+    good &= cli::forLines(session, {path}, [&](StringRef line) {
+      if (auto before = words.ids.find(line.str()); before != words.ids.end()) {
+        session.diagnostics().error(
+            Code::vocabularyLine, llvm::SMLoc::getFromPointer(line.data()),
+            fmt::format("'{}' already has id {}, from line {}", line.str(),
+                        before->second, before->second + 1));
+        return false;
+      }
+      words.add(line);
+      return true;
+    });
+  }
+  return good;
+}
+
+bool Vocabularies::load(Session &session, const Arguments &arguments,
+                        const runtime::TensorFile &weights,
+                        const std::string &path,
+                        llvm::function_ref<std::string(StringRef)> rename) {
+  for (const auto &[key, text] : weights.metadata) {
+    if (!runtime::Vocabularies::isKey(key))
+      continue;
+    std::string name = rename(runtime::Vocabularies::nameIn(key));
+    if (llvm::any_of(arguments.sets, [&](const auto &set) {
+          return set.first == name + ".vocab";
+        }))
+      continue;
+    origins[name] = {name, /*isStored=*/true};
+    runtime::Status status = symbols.take(key, text, name);
+    if (status.failed()) {
+      session.error(path + ": " + status.text());
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Vocabularies::readModels(Session &session, const Arguments &arguments,
+                              const Model &model) {
+  for (const DataInfo &data : model.data) {
+    bool isTokeniser = data.vocabularyKind == "tokeniser";
+    if ((!isTokeniser && data.vocabularyKind != "sentencepiece") ||
+        symbols.find(fieldOf(data)))
+      continue;
+    std::string path;
+    origins[data.vocabulary] = {data.vocabulary, /*isStored=*/true};
+    if (!findBesideSpec(session, arguments, data.vocabularyFile, path) ||
+        !readSegmenter(session, model, data, path, isTokeniser,
+                       symbols[data.vocabulary]))
+      return false;
+  }
+  return true;
+}
+
+bool Vocabularies::build(Session &session, const Model &model,
+                         const std::map<std::string, TextSource> &texts) {
+  std::map<std::string, llvm::StringMap<int64_t>> counts;
+  std::map<std::string, const DataInfo *> users;
+  bool good = true;
+  for (const DataInfo &data : model.data) {
+    auto text = texts.find(data.name);
+    if (data.kind != DataInfo::Token || data.vocabularyKind == "ids" ||
+        text == texts.end() || symbols.find(fieldOf(data)))
+      continue;
+    users[data.vocabulary] = &data;
+    llvm::StringMap<int64_t> &own = counts[data.vocabulary];
+    std::vector<std::string> separators = fieldOf(data).separators;
+    TextLines lines(session, text->second, TextLines::Part);
+    good &= ::forLines(lines, [&](StringRef line) {
+      runtime::forLists(
+          line, separators,
+          [&](std::string_view list, const std::vector<int64_t> &) {
+            runtime::forSymbols(list, data.vocabularyKind == "chars",
+                                [&](std::string_view word) { ++own[word]; });
+          });
+      return true;
+    });
+  }
+  for (auto &[name, own] : counts) {
+    origins[name] = {name, /*isStored=*/true};
+    runtime::Vocabulary &words = symbols[name];
+    words = {};
+    words.isChars = users[name]->vocabularyKind == "chars";
+    for (StringRef symbol : {"<s>", "</s>", "<unk>"}) {
+      words.add(symbol);
+      own.erase(symbol);
+    }
+    std::vector<std::pair<int64_t, StringRef>> order;
+    for (const auto &entry : own)
+      order.push_back({-entry.second, entry.first()});
+    llvm::sort(order);
+    int64_t limit = users[name]->vocabularyLimit;
+    for (const auto &[count, symbol] : order)
+      if (limit == 0 || static_cast<int64_t>(words.byId.size()) < limit)
+        words.add(symbol);
+  }
+  return good;
+}
+
+std::vector<std::pair<std::string, std::string>>
+Vocabularies::sizes(bool ofAll) const {
+  std::vector<std::pair<std::string, std::string>> result;
+  for (const auto &[name, origin] : origins)
+    if (origin.isStored || ofAll)
+      result.push_back({origin.vocabulary + ".vocab",
+                        std::to_string(symbols.all().at(name).byId.size())});
+  return result;
+}
+
+runtime::TextField fovea::cli::fieldOf(const DataInfo &data) {
+  runtime::TextField field;
+  field.name = data.name;
+  field.isSymbols =
+      data.kind == DataInfo::Token || data.kind == DataInfo::Class;
+  field.isSentence = data.isSentence;
+  field.ends = data.ends;
+  field.vocabulary = data.vocabulary;
+  field.size = data.vocabularySize;
+  field.labels = data.labels;
+  field.numIndices = data.numIndices;
+  field.separators = data.loader.separators;
+  // `|` between the lists of the last outer axis, `||` outside of that, ..
+  if (size_t outer = std::max(data.numIndices, 1u) - 1;
+      field.separators.empty())
+    for (; outer > 0; --outer)
+      field.separators.push_back(std::string(outer, '|'));
+  field.hint = "; words need '--vocab " + data.name + "=FILE'";
+  return field;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading and writing
+//===----------------------------------------------------------------------===//
+
+/// Returns whether a line names a file that contains the example.
+static bool namesFile(StringRef line, const DataInfo &data) {
+  return (data.kind == DataInfo::Real || data.kind == DataInfo::Bit) &&
+         isDataFile(line);
+}
+
+bool TextReader::read(StringRef line, LoadedValues &values) {
+  auto report = [&](std::string_view place, const std::string &text) {
+    return lines.explain({place.data(), place.size()}, text);
+  };
+  if (StringRef name = line.trim(); namesFile(name, data)) {
+    // A list is a file from an unknown author. A user who writes into a pipe
+    // has a command line, and may read any file.
+    std::string path = name.str(), why;
+    if (llvm::sys::fs::is_regular_file(lines.path()) &&
+        !runtime::findBeside(llvm::sys::path::parent_path(lines.path()).str(),
+                             name.str(), path, why))
+      return report(line, "cannot read '" + name.str() + "': " + why);
+    runtime::Status status = loadFile(path, data, spec, values);
+    return status.succeeded() || report(line, status.text());
+  }
+  if (!data.loader.kind.empty() && data.loader.kind != "text")
+    return report(
+        line,
+        fmt::format(
+            "'{}' comes from {}, but this line names another kind of file",
+            data.name, data.loader.kind));
+  return runtime::readLine(line, field, spec, vocabularies.words(),
+                           values.values, values.lengths, report);
+}
+
+TextLines::Kind TextReader::next(LoadedValues &values,
+                                 std::vector<std::string> *words) {
+  StringRef line;
+  TextLines::Kind kind = lines.next(line);
+  if (kind != TextLines::Good)
+    return kind;
+  if (words)
+    *words = runtime::wordsOf(line, field, vocabularies.words());
+  return read(line, values) ? TextLines::Good : TextLines::Wrong;
+}
+
+std::string fovea::cli::textOf(const DataInfo &data,
+                               const reference::Array &array,
+                               const runtime::Lengths &lengths, bool hasEnd,
+                               const Vocabularies &vocabularies,
+                               const runtime::Replacement &replacement) {
+  std::vector<runtime::DataAxis> axes;
+  for (size_t i = 0; i < data.extents.size(); ++i)
+    axes.push_back({data.extents[i], data.sizes[i], data.parents[i]});
+  runtime::DataValues values = {array.shape, array.values};
+  if (const std::vector<int64_t> *rows = runtime::rowsOf(axes, values, lengths))
+    return runtime::textOfRows(fieldOf(data), values, *rows, hasEnd,
+                               vocabularies.words());
+  return runtime::textOf(fieldOf(data), values, hasEnd, vocabularies.words(),
+                         replacement);
+}

@@ -1,0 +1,127 @@
+//===- Execution.cpp - from a command line to an interpreted model --------===//
+
+#include "app/model/Execution.h"
+#include "app/model/QuantisedWeights.h"
+#include "dialect/reference/Batch.h"
+
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+
+bool fovea::cli::chooseExecutor(const Arguments &arguments, Request &request,
+                                bool &isReference) {
+  if (!readPhase(arguments.stopAfter, request.stopAfter))
+    return false;
+  isReference = arguments.reference || !arguments.stopAfter.empty();
+  if (!isReference)
+    request.stopAfter = attn::Phase::fuse;
+  return true;
+}
+
+runtime::ParameterValues
+fovea::cli::valuesOf(const reference::Arrays &parameters) {
+  runtime::ParameterValues values;
+  for (const auto &[path, array] : parameters)
+    values[path] = array.values;
+  return values;
+}
+
+bool fovea::cli::readMembers(Session &session, const Arguments &arguments,
+                             const Model &model,
+                             const Vocabularies &vocabularies,
+                             std::vector<reference::Arrays> &members) {
+  bool good = true;
+  for (const std::string &path : arguments.moreWeights) {
+    runtime::TensorFile weights;
+    Vocabularies own;
+    good &=
+        readWeightsFile(session, path, weights) &&
+        takeParameters(session, path, model, weights, members.emplace_back());
+    if (!own.load(session, arguments, weights, path)) {
+      good = false;
+      continue;
+    }
+    std::string difference = vocabularies.words().differenceTo(own.words());
+    if (!difference.empty()) {
+      session.error(fmt::format("cannot combine '{}' with '{}': {}",
+                                arguments.weights, path, difference));
+      good = false;
+    }
+  }
+  return good;
+}
+
+bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
+                               llvm::StringRef system, Execution &execution) {
+  runtime::TensorFile weights;
+  if (!readWeightsFile(session, arguments.weights, weights))
+    return false;
+  if (!execution.vocabularies.load(session, arguments, weights,
+                                   arguments.weights))
+    return false;
+  session.addSets(execution.vocabularies.sizes());
+  size_t numStored = execution.vocabularies.sizes().size();
+  execution.model = session.openToExecute(&weights);
+  if (!execution.model ||
+      !execution.vocabularies.read(session, arguments, *execution.model) ||
+      !execution.vocabularies.readModels(session, arguments, *execution.model))
+    return false;
+  // The spec's vocabulary models determine vocabulary sizes.
+  if (auto sizes = execution.vocabularies.sizes(); sizes.size() > numStored) {
+    session.addSets(sizes);
+    execution.model = session.openToExecute(&weights);
+  }
+  if (!execution.model ||
+      !takeParameters(session, arguments.weights, *execution.model, weights,
+                      execution.parameters) ||
+      !readMembers(session, arguments, *execution.model, execution.vocabularies,
+                   execution.more))
+    return false;
+  Model &model = *execution.model;
+  mlir::Operation *kept = model.module->lookupSymbol(system);
+  if (!kept) {
+    checkWanted(session, arguments, model, /*objective=*/false,
+                /*generated=*/true);
+    return false;
+  }
+  dropSystem(model, system == "training" ? "decoding" : "training");
+  execution.data.known = describeData(model, kept);
+  return true;
+}
+
+bool fovea::cli::checkWanted(Session &session, const Arguments &arguments,
+                             Model &model, bool objective, bool generated) {
+  std::string spec = arguments.spec() + ": ", name = "'" + model.name + "' ";
+  if (objective && !hasObjective(model))
+    session.error(spec + name + "has no objective");
+  if (generated && !model.module->lookupSymbol("decoding"))
+    session.error(spec + (model.undecoded.empty() ? name + "generates nothing"
+                                                  : model.undecoded));
+  if (!objective && !generated)
+    session.error(spec + name + "neither generates nor has an objective");
+  return !session.diagnostics().failed();
+}
+
+bool fovea::cli::lowerAndRead(Session &session, const Arguments &arguments,
+                              const Request &request, llvm::StringRef container,
+                              Execution &execution) {
+  Model &model = *execution.model;
+  if (!session.lower(model, request))
+    return false;
+  std::vector<reference::Arrays *> members = {&execution.parameters};
+  for (reference::Arrays &member : execution.more)
+    members.push_back(&member);
+  for (reference::Arrays *member : members)
+    if (runtime::Status status = addQuantised(*model.module, *member);
+        status.failed()) {
+      session.fail(status);
+      return false;
+    }
+  mlir::Operation *op = reference::findContainer(*model.module, container);
+  assert(op && "the pipeline made what was requested");
+  execution.data.needed = describeData(model, op);
+  return readExamples(
+      session, givenData(arguments, model, execution.data.needed), model,
+      execution.data, execution.vocabularies, execution.examples);
+}

@@ -1,0 +1,45 @@
+//===- ChooseTarget.h - the machine that a command runs on ----------------===//
+
+#ifndef FOVEA_APP_OPEN_CHOOSETARGET_H
+#define FOVEA_APP_OPEN_CHOOSETARGET_H
+
+#include "app/Arguments.h"
+#include "compiler/Compiler.h"
+#include "runtime/data/WeightFormat.h"
+
+namespace llvm {
+template <class T> class Expected;
+} // namespace llvm
+namespace mlir {
+class MLIRContext;
+} // namespace mlir
+namespace fovea::attn {
+class TargetAttr;
+} // namespace fovea::attn
+
+namespace fovea::cli {
+
+/// The names of targets that `--cpu` accepts besides CPUs, as in an executable
+/// of a test (`codegen::addBackend`).
+std::vector<std::string> addedTargets();
+
+/// For `--target cuda`, opens the GPU and sets its target. For
+/// `auto`, falls back to this CPU with a note. Returns an exit
+/// code.
+int chooseTarget(Arguments &arguments);
+
+/// Describes the target to the passes; fails if there is none of that name.
+llvm::Expected<attn::TargetAttr> describe(const Arguments &arguments,
+                                          compiler::Context &context);
+
+/// What `--precision` means on the target. A GPU rounds the factors of large
+/// products to bf16; a CPU reads weights that are rounded.
+bool roundsFactors(const Arguments &arguments);
+runtime::WeightFormat weightFormat(const Arguments &arguments);
+
+/// Checks that the target supports `--precision`. Returns an exit code.
+int checkPrecision(const Arguments &arguments);
+
+} // namespace fovea::cli
+
+#endif // FOVEA_APP_OPEN_CHOOSETARGET_H

@@ -1,0 +1,69 @@
+//===- NotFinite.cpp - where a loss stops being a number ------------------===//
+
+#include "app/train/NotFinite.h"
+#include "app/model/Compiled.h"
+
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+
+void fovea::cli::explainNotFinite(Session &session, const Arguments &arguments,
+                                  const Training &training,
+                                  runtime::Learner &learner,
+                                  const Position &position,
+                                  const TrainEnd &end) {
+  std::unique_ptr<Model> again = session.openToExecute();
+  dropSystem(*again, "decoding");
+  Request request;
+  request.gets = equationsOf(*again, "training");
+  request.stopAfter = attn::Phase::batch;
+  std::map<std::string, mlir::Location> places;
+  for (auto equation : again->module->lookupSymbol<attn::SystemOp>("training")
+                           .getOps<attn::EquationOp>())
+    places.insert({equation.getTarget().str(), equation.getLoc()});
+  std::unique_ptr<CompiledProgram> program;
+  CompiledOptions options = compiledOptionsOf(arguments);
+  if (!session.lower(*again, request) ||
+      CompiledProgram::create(*again->module, "loss", options, program)
+          .failed())
+    return;
+  LoadedBatch loaded;
+  if (loaded.load(training.data.examples, end.batch).failed())
+    return;
+  const runtime::Batch &batch = loaded.batch();
+  runtime::OwnedMemory weights =
+      learner.weightsToLearn(position.seed, position.update + 1);
+  runtime::Binding binding;
+  binding.memory = &weights;
+  binding.pool = training.pool;
+  binding.seed = position.seed;
+  binding.update = position.update;
+  if (program->run(batch, binding).failed())
+    return;
+  // In the order in which they are computed.
+  auto loss = again->module->lookupSymbol<attn::ProgramOp>("loss");
+  llvm::DenseMap<mlir::Operation *, size_t> numbers;
+  for (mlir::Operation &op : loss.getBody().front())
+    numbers[&op] = numbers.size();
+  std::vector<std::pair<size_t, std::string>> order;
+  for (auto output : loss.getBody().front().getOps<attn::OutputOp>())
+    if (places.count(output.getTarget().str()))
+      order.push_back({numbers.lookup(output.getOperand().getDefiningOp()),
+                       output.getTarget().str()});
+  llvm::sort(order);
+  for (bool wantsNan : {true, false})
+    for (const auto &[number, name] : order)
+      for (size_t example = 0; example < batch.size(); ++example)
+        for (double value : program->workspace().output(name, example).values)
+          if (wantsNan ? std::isnan(value) : !std::isfinite(value)) {
+            mlir::emitError(places.at(name))
+                << end.text << ": '" << name
+                << "' is the first equation that has "
+                << (std::isnan(value) ? "nan"
+                    : value > 0       ? "inf"
+                                      : "-inf")
+                << " (example " << batch[example]->id + 1 << ")";
+            return;
+          }
+}

@@ -1,0 +1,70 @@
+//===- TrainBlock.cpp - the train block of a spec as texts ----------------===//
+
+#include "app/train/TrainBlock.h"
+
+#include <fmt/format.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+using llvm::StringRef;
+
+/// An entry of a block as its text.
+static std::string optionText(mlir::Attribute value) {
+  if (auto whole = dyn_cast<mlir::IntegerAttr>(value))
+    return std::to_string(whole.getInt());
+  if (auto real = dyn_cast<mlir::FloatAttr>(value))
+    return fmt::format("{}", real.getValueAsDouble());
+  return cast<mlir::StringAttr>(value).str();
+}
+
+TrainBlock fovea::cli::readTrainBlock(Model &model) {
+  TrainBlock block;
+  if (auto train =
+          (*model.module)->getAttrOfType<mlir::DictionaryAttr>("attn.train"))
+    for (mlir::NamedAttribute entry : train)
+      block.entries[entry.getName().str()] = optionText(entry.getValue());
+  auto average = block.entries.find("average");
+  block.averagesExamples =
+      average != block.entries.end() && average->second == "example";
+  return block;
+}
+
+bool fovea::cli::readFrozen(Session &session, const Arguments &arguments,
+                            const Model &model,
+                            std::vector<std::string> &frozen) {
+  for (const UseInfo &use : model.uses) {
+    if (!use.frozen)
+      continue;
+    if (use.prefix.empty()) {
+      session.error(arguments.spec() + ": a model that is included cannot be "
+                                       "frozen; give it a name: use n = m(..)");
+      return false;
+    }
+    frozen.push_back(use.prefix.substr(0, use.prefix.size() - 1));
+  }
+  return true;
+}
+
+bool fovea::cli::checkNames(Session &session, const Arguments &arguments,
+                            const Model &model,
+                            const runtime::TrainOptions &options) {
+  const std::string &length = options.bucketLength;
+  if (!length.empty() && !llvm::is_contained(model.lengths, length)) {
+    std::string lengths = llvm::join(model.lengths, ", ");
+    session.error(arguments.spec() + ": train { bucket = .. }: '" + length +
+                  "' is not a length of the data; help: write none, all" +
+                  (lengths.empty() ? "" : " or one of " + lengths));
+    return false;
+  }
+  for (const auto &[name, limit] : options.clipValue)
+    if (!name.empty() &&
+        llvm::none_of(model.parameters, [&](const ParameterInfo &parameter) {
+          return parameter.path == name ||
+                 StringRef(parameter.path).starts_with(name + ".");
+        })) {
+      session.error(arguments.spec() + ": train { clip_value[" + name +
+                    "] = .. }: no parameter is called '" + name + "'");
+      return false;
+    }
+  return true;
+}

@@ -1,0 +1,203 @@
+//===- Samples.cpp - what a training has learnt so far --------------------===//
+
+#include "app/watch/Samples.h"
+#include "app/data/Inputs.h"
+#include "runtime/data/OpenFile.h"
+#include "runtime/data/Text.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <zlib.h>
+
+using namespace fovea;
+using namespace fovea::cli;
+using llvm::StringRef;
+using nlohmann::json;
+
+/// The number of decoded examples.
+static constexpr size_t numSamples = 4;
+
+namespace {
+
+/// A temporary folder, removed with its content.
+class TemporaryFolder {
+public:
+  TemporaryFolder() {
+    if (llvm::sys::fs::createUniqueDirectory("fovea-watch", path))
+      path.clear();
+  }
+  ~TemporaryFolder() {
+    if (!path.empty())
+      llvm::sys::fs::remove_directories(path);
+  }
+  bool isMade() const { return !path.empty(); }
+  std::string file(StringRef name) const { return (path + "/" + name).str(); }
+
+private:
+  llvm::SmallString<128> path;
+};
+
+} // namespace
+
+static std::string readFile(const std::string &path) {
+  std::string text, why;
+  return runtime::readWhole(path, text, why) ? text : "";
+}
+
+/// Runs `fovea` without input; returns false if it fails. Its output goes to
+/// the files `out` and `err` of `folder`.
+static bool runSelf(std::vector<std::string> arguments,
+                    const TemporaryFolder &folder) {
+  static int here;
+  std::string self = llvm::sys::fs::getMainExecutable(nullptr, &here);
+  arguments.insert(arguments.begin(), "fovea");
+  std::vector<StringRef> texts(arguments.begin(), arguments.end());
+  std::string out = folder.file("out"), err = folder.file("err");
+  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(out),
+                                          StringRef(err)};
+  return llvm::sys::ExecuteAndWait(self, texts, std::nullopt, redirects) == 0;
+}
+
+static json parsed(const std::string &text) {
+  json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return value.is_object() ? value : json::object();
+}
+
+static std::string weightsIn(const std::string &folder) {
+  return folder + "/model.safetensors";
+}
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+/// A family's `look.5` becomes `look`: all members are drawn together.
+static std::string familyOf(StringRef name) {
+  while (true) {
+    auto [before, member] = name.rsplit('.');
+    if (before.empty() || member.empty() ||
+        !llvm::all_of(member, llvm::isDigit))
+      return name.str();
+    name = before;
+  }
+}
+
+WatchedModel fovea::cli::watchedModel(const std::string &folder) {
+  WatchedModel model;
+  TemporaryFolder temporary;
+  if (!temporary.isMade() || !llvm::sys::fs::exists(weightsIn(folder)) ||
+      !runSelf({"check", weightsIn(folder), "--json"}, temporary))
+    return model;
+  json about = parsed(readFile(temporary.file("out")));
+  model.name = about.value("model", "");
+  auto isLength = [&](const json &extent) {
+    return llvm::any_of(about["lengths"],
+                        [&](const json &length) { return length == extent; });
+  };
+  for (const json &data : about["data"])
+    (data.value("chosen", false) ? model.chosen : model.given)
+        .push_back(data.value("name", ""));
+  for (const json &equation : about["equations"]) {
+    const json &extents = equation["extents"];
+    size_t rank = extents.size();
+    std::string name = familyOf(equation.value("name", ""));
+    if (rank >= 2 && isLength(extents[rank - 1]) &&
+        isLength(extents[rank - 2]) && !llvm::is_contained(model.shows, name))
+      model.shows.push_back(name);
+  }
+  // The latest computed first: attention weights before their scores.
+  std::reverse(model.shows.begin(), model.shows.end());
+  return model;
+}
+
+//===----------------------------------------------------------------------===//
+// Examples
+//===----------------------------------------------------------------------===//
+
+/// Reads the first lines of a file, or of its column, compressed or not.
+static std::vector<std::string> firstLines(const std::string &given) {
+  TextSource source = sourceOf(given);
+  std::vector<std::string> lines;
+  std::string line, why;
+  int descriptor = runtime::openToRead(source.path, why);
+  gzFile file = descriptor < 0 ? nullptr : gzdopen(descriptor, "rb");
+  if (!file)
+    return lines;
+  for (int c; lines.size() < numSamples &&
+              line.size() <= runtime::longestLine && (c = gzgetc(file)) >= 0;) {
+    if (c != '\n') {
+      line += char(c);
+      continue;
+    }
+    StringRef text = line;
+    for (unsigned column = 1; column < source.column; ++column)
+      text = text.split('\t').second;
+    lines.push_back(
+        (source.column > 0 ? text.split('\t').first : text).rtrim('\r').str());
+    line.clear();
+  }
+  gzclose(file);
+  return lines;
+}
+
+static std::string error(const std::string &text) {
+  return json{{"error", text}}.dump(-1, ' ', false,
+                                    json::error_handler_t::replace);
+}
+
+std::string fovea::cli::samplesOf(const std::string &folder,
+                                  const WatchedModel &model,
+                                  const std::string &show) {
+  if (model.name.empty())
+    return error("no weights saved yet");
+  if (model.chosen.empty())
+    return error("'" + model.name + "' generates nothing");
+  if (!show.empty() && !llvm::is_contained(model.shows, show))
+    return error("no picture of '" + show + "'");
+  TemporaryFolder temporary;
+  if (!temporary.isMade())
+    return error("cannot create a temporary folder");
+  json called = parsed(readFile(folder + "/last/given.json"));
+  json given = called.value("valid", json::array());
+  if (given.empty())
+    given = called.value("data", json::array());
+  nlohmann::ordered_json examples = nlohmann::ordered_json::array();
+  std::vector<std::string> arguments = {"decode", weightsIn(folder), "--quiet",
+                                        "--threads", "1"};
+  for (const json &text : given) {
+    std::string name, path;
+    if (!text.is_string() || !splitPair(text.get<std::string>(), name, path) ||
+        GivenData{name, path}.form() != GivenData::Text)
+      return error("these data are not lines of text");
+    std::vector<std::string> lines = firstLines(path);
+    for (size_t i = 0; i < lines.size(); ++i)
+      examples[i][name] = lines[i];
+    if (!llvm::is_contained(model.given, name))
+      continue;
+    std::string file = temporary.file(name);
+    std::ofstream stream(file);
+    for (const std::string &line : lines)
+      stream << line << '\n';
+    llvm::append_values(arguments, "--data", name + "=" + file);
+  }
+  std::string picture = temporary.file("picture.svg");
+  if (!show.empty())
+    llvm::append_values(arguments, "--show", show + "=" + picture);
+  if (!runSelf(arguments, temporary))
+    return error(StringRef(readFile(temporary.file("err"))).rtrim().str());
+  std::string out = readFile(temporary.file("out"));
+  llvm::SmallVector<StringRef> lines;
+  StringRef(out).rtrim('\n').split(lines, '\n');
+  for (size_t i = 0; i < lines.size() && i < numSamples; ++i)
+    examples[i]["generated"] = lines[i].str();
+  nlohmann::ordered_json result = {{"examples", examples}};
+  if (!show.empty())
+    result["picture"] = readFile(picture);
+  return result.dump(-1, ' ', false, json::error_handler_t::replace);
+}

@@ -1,0 +1,352 @@
+//===- Analysis.cpp - all that is known of one file -----------------------===//
+
+#include "server/Analysis.h"
+#include "codegen/native/ObjectCache.h"
+#include "dialect/AttnDialect.h"
+#include "frontends/fov/syntax/Lexer.h"
+#include "frontends/fov/syntax/Parser.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace fovea;
+using namespace fovea::editors;
+using llvm::SMLoc;
+using llvm::SourceMgr;
+using llvm::StringRef;
+namespace lsp = llvm::lsp;
+
+/// As many as an editor lists.
+static constexpr unsigned mostProblems = 100;
+
+/// JSON takes UTF-8 alone.
+static std::string clean(StringRef text) {
+  return llvm::json::isUTF8(text) ? text.str() : llvm::json::fixUTF8(text);
+}
+
+Analysis::Analysis(const std::string &path, const std::string &text,
+                   const ReadOpen &readOpen)
+    : path(path) {
+  arguments.specs = {path};
+  session =
+      std::make_unique<cli::Session>(arguments, llvm::nulls(), mostProblems);
+  check(text, readOpen);
+  resolve();
+  for (const Message &message : messages)
+    add(message.kind, message.code, message.loc, message.text);
+}
+
+void Analysis::check(const std::string &text, const ReadOpen &readOpen) {
+  session->diagnostics().listen([this](SourceMgr::DiagKind kind, Code code,
+                                       SMLoc loc, const std::string &text) {
+    messages.push_back({kind, code, loc, text});
+  });
+  FrontendOptions options;
+  options.includeDir = llvm::sys::path::parent_path(path).str();
+  options.readUsed = readOpen;
+  options.facts = &facts;
+  std::unique_ptr<Model> model = session->checkText(text, path, options);
+  session->diagnostics().listen(nullptr);
+  if (!model)
+    return;
+  dimValues = model->dims;
+  if (model->module)
+    collectSteps(*model->module);
+}
+
+/// Where each equation of the decoder is computed, from its program.
+void Analysis::collectSteps(mlir::ModuleOp module) {
+  auto program = module.lookupSymbol<attn::ProgramOp>("decode");
+  if (!program)
+    return;
+  program.walk([&](mlir::Operation *op) {
+    if (auto search = llvm::dyn_cast<attn::SearchOp>(op)) {
+      for (mlir::Attribute attribute : search.getStates()) {
+        auto state = llvm::cast<mlir::DictionaryAttr>(attribute);
+        StringRef name = state.getAs<mlir::StringAttr>("name").getValue();
+        StringRef kind = state.getAs<mlir::StringAttr>("kind").getValue();
+        int64_t window = state.getAs<mlir::IntegerAttr>("window").getInt();
+        std::string kept = window == 1
+                               ? "value is kept"
+                               : std::to_string(window) + " values are kept";
+        steps[name.str()] =
+            kind == "carried" || kind == "window" ? "carried: the last " + kept
+            : kind == "growing" ? "growing: every step adds a place to a cache"
+                                : "carried: a sum over the steps so far";
+      }
+      return;
+    }
+    auto name = op->getAttrOfType<mlir::StringAttr>("label");
+    if (!name || llvm::isa<attn::DataOp, attn::ParamOp>(op))
+      return;
+    bool isInside = op->getParentOfType<attn::SearchOp>() != nullptr;
+    steps.try_emplace(name.getValue().str(),
+                      isInside ? "temporary: computed in each step"
+                               : "once per input");
+  });
+}
+
+/// Finds the names of all files that the check read.
+void Analysis::resolve() {
+  SourceMgr &sources = session->diagnostics().sources();
+  std::vector<Names::File> files;
+  std::vector<unsigned> buffers;
+  std::map<std::string, int> fileOf; // by path
+  Diagnostics silent(llvm::nulls());
+  // What a file uses was read after it: the last comes first, but for the
+  // prelude, which the compiler reads before all.
+  unsigned count = sources.getNumBuffers();
+  std::vector<unsigned> order;
+  if (count > 0)
+    order.push_back(1);
+  for (unsigned id = count; id > 1; --id)
+    order.push_back(id);
+  for (unsigned id : order) {
+    const llvm::MemoryBuffer &buffer = *sources.getMemoryBuffer(id);
+    std::string name = buffer.getBufferIdentifier().str();
+    if (id > 2 && fileOf.count(name))
+      continue; // read a second time
+    Names::File &file = files.emplace_back();
+    file.text = buffer.getBuffer();
+    file.ast = parse(file.text, silent);
+    if (!file.ast)
+      file.ast = std::make_unique<ast::File>();
+    for (const ast::Statement *s : file.ast->statements) {
+      if (s->kind != ast::StatementKind::Use)
+        continue;
+      llvm::SmallString<128> used(llvm::sys::path::parent_path(path));
+      llvm::sys::path::append(used, s->model + ".fov");
+      auto known =
+          fileOf.find(llvm::sys::path::remove_leading_dotslash(used).str());
+      file.used[s->model.str()] = known == fileOf.end() ? -1 : known->second;
+    }
+    if (id > 2)
+      fileOf[name] = files.size() - 1;
+    paths.push_back(name);
+    mainFile = files.size() - 1;
+  }
+  for (const Names::File &file : files)
+    allLines.emplace_back(file.text);
+  resolved = std::make_unique<Names>(std::move(files));
+}
+
+bool Analysis::reads(StringRef other) const {
+  return llvm::is_contained(paths, other);
+}
+
+std::string Analysis::pathOf(unsigned file) const {
+  if (file > 0)
+    return paths[file];
+  // The prelude is part of the program; editors open files.
+  llvm::SmallString<128> copy(codegen::ObjectCache::defaultFolder());
+  if (copy.empty() || llvm::sys::fs::make_absolute(copy) ||
+      llvm::sys::fs::create_directories(copy))
+    return "";
+  llvm::sys::path::append(copy, "prelude.fov");
+  auto known = llvm::MemoryBuffer::getFile(copy);
+  if (known && (*known)->getBuffer() == preludeText())
+    return copy.str().str();
+  if (llvm::Error error = llvm::writeToOutput(copy, [](llvm::raw_ostream &out) {
+        out << preludeText();
+        return llvm::Error::success();
+      })) {
+    llvm::consumeError(std::move(error));
+    return "";
+  }
+  return copy.str().str();
+}
+
+//===----------------------------------------------------------------------===//
+// What is wrong
+//===----------------------------------------------------------------------===//
+
+/// The word at a place, as the lexer sees it.
+static StringRef wordAt(const Lines &lines, SMLoc loc) {
+  const char *begin = loc.getPointer();
+  StringRef rest(begin, lines.text().end() - begin);
+  rest = rest.take_until([](char c) { return c == '\n' || c == '\r'; });
+  Diagnostics silent(llvm::nulls());
+  Token token = Lexer(rest, silent).next();
+  if (token.is(Token::EndOfFile) || token.text.begin() < begin)
+    return rest.take_front(0);
+  return StringRef(begin, std::max<size_t>(1, token.end() - begin))
+      .take_front(rest.size());
+}
+
+/// The range of the word at a place, and its file; of what has no place the
+/// begin of the main file.
+lsp::Range Analysis::placeOf(SMLoc loc, unsigned &file) const {
+  for (file = 0; loc.isValid() && file < allLines.size(); ++file)
+    if (allLines[file].contains(loc.getPointer()))
+      return allLines[file].rangeOf(wordAt(allLines[file], loc));
+  file = mainFile;
+  return lsp::Range();
+}
+
+/// Where the main file uses another.
+lsp::Range Analysis::useOf(unsigned file) const {
+  StringRef stem = llvm::sys::path::stem(paths[file]);
+  const ast::Statement *first = nullptr;
+  for (const ast::Statement *s : resolved->files()[mainFile].ast->statements) {
+    if (s->kind != ast::StatementKind::Use)
+      continue;
+    if (s->model == stem)
+      return lines().rangeOf(s->model);
+    first = first ? first : s;
+  }
+  return first ? lines().rangeOf(first->model) : lsp::Range();
+}
+
+void Analysis::add(SourceMgr::DiagKind kind, Code code, SMLoc loc,
+                   const std::string &text) {
+  unsigned file;
+  lsp::Range range = placeOf(loc, file);
+  if (paths[file] == path) // read a second time, by itself
+    file = mainFile;
+  if (kind == SourceMgr::DK_Note) {
+    std::string where = pathOf(file);
+    if (found.empty() || !loc.isValid() || where.empty())
+      return;
+    auto uri = lsp::URIForFile::fromFile(where);
+    if (!uri)
+      return llvm::consumeError(uri.takeError());
+    auto &related = found.back().diagnostic.relatedInformation;
+    if (!related)
+      related.emplace();
+    related->emplace_back(lsp::Location(*uri, range), clean(text));
+    return;
+  }
+  Problem &problem = found.emplace_back();
+  problem.code = code;
+  lsp::Diagnostic &diagnostic = problem.diagnostic;
+  diagnostic.source = "fovea";
+  diagnostic.severity = kind == SourceMgr::DK_Error
+                            ? lsp::DiagnosticSeverity::Error
+                            : lsp::DiagnosticSeverity::Warning;
+  diagnostic.message = clean(text);
+  diagnostic.range = range;
+  if (file != mainFile) {
+    // Reported where this file uses the other.
+    diagnostic.range = useOf(file);
+    diagnostic.message = llvm::sys::path::filename(paths[file]).str() + ":" +
+                         std::to_string(range.start.line + 1) + ": " +
+                         diagnostic.message;
+    add(SourceMgr::DK_Note, Code::none, loc, "here");
+    return;
+  }
+  bool isRepeated = llvm::any_of(
+      llvm::ArrayRef(found).drop_back(), [&](const Problem &other) {
+        return other.diagnostic.range == range &&
+               other.diagnostic.message == diagnostic.message;
+      });
+  if (isRepeated) {
+    found.pop_back();
+    return;
+  }
+  if (StringRef(text).ends_with("is never used"))
+    diagnostic.tags.push_back(lsp::DiagnosticTag::Unnecessary);
+  if (loc.isValid())
+    addFixes(problem, wordAt(lines(), loc), loc, text);
+}
+
+void Analysis::addFixes(Problem &problem, StringRef word, SMLoc loc,
+                        const std::string &text) {
+  const lsp::Diagnostic &diagnostic = problem.diagnostic;
+  std::optional<StringRef> meant = suggestedBy(text);
+  // The faulty text is quoted, and reported here.
+  if (meant && !word.empty() &&
+      StringRef(text).contains("'" + word.str() + "'")) {
+    // `!x` becomes `not x`.
+    const char *end = word.end();
+    bool touches = end != lines().text().end() && llvm::isAlnum(*end) &&
+                   llvm::isAlpha(meant->back());
+    problem.fixes.push_back(
+        {"Write '" + clean(*meant) + "'",
+         {diagnostic.range, clean(*meant) + (touches ? " " : "")}});
+  }
+  // `x[i+1] reads x[S] ..; help: write x[i+1] ?? 0 to read 0 outside, or ..`
+  constexpr StringRef write = "; help: write ";
+  size_t at = StringRef(text).find(write);
+  if (at != StringRef::npos) {
+    StringRef offer = StringRef(text).drop_front(at + write.size());
+    offer = offer.take_front(offer.find(" to read 0 outside"));
+    auto [read, fallback] = offer.split(" ?? ");
+    StringRef line = lines().line(diagnostic.range.start.line);
+    size_t begin = line.find(read);
+    // Only where the line has it once: the message's text may be normalised.
+    if (!fallback.empty() && !read.empty() && begin != StringRef::npos &&
+        line.find(read, begin + 1) == StringRef::npos) {
+      lsp::Range range = lines().rangeOf(line.substr(begin, read.size()));
+      problem.fixes.push_back(
+          {"Read 0 outside: '" + clean(offer) + "'", {range, clean(offer)}});
+    }
+  }
+  if (diagnostic.severity == lsp::DiagnosticSeverity::Warning) {
+    StringRef line = lines().line(diagnostic.range.start.line);
+    if (!line.contains('#')) {
+      lsp::Position end =
+          lines().positionOf(line.rtrim().end() - lines().text().begin());
+      problem.fixes.push_back(
+          {"Mark this as intended", {lsp::Range(end, end), "  # as meant"}});
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What is known
+//===----------------------------------------------------------------------===//
+
+std::vector<const Facts::ArrayFact *>
+Analysis::factsOf(const Declaration &declaration) const {
+  std::vector<const Facts::ArrayFact *> result;
+  for (StringRef place : declaration.places)
+    for (const Facts::ArrayFact &fact : facts.arrays)
+      if (fact.loc.getPointer() == place.data())
+        result.push_back(&fact);
+  if (!result.empty() || declaration.def)
+    return result;
+  auto it = older.find(declaration.name.str());
+  if (it != older.end())
+    for (const Facts::ArrayFact &fact : it->second)
+      result.push_back(&fact);
+  return result;
+}
+
+const Facts::IndexFact *
+Analysis::indexFactOf(const Declaration &declaration) const {
+  for (StringRef place : declaration.places)
+    for (const Facts::IndexFact &fact : facts.indices)
+      if (fact.loc.getPointer() == place.data())
+        return &fact;
+  return nullptr;
+}
+
+StringRef Analysis::stepOf(StringRef name) const {
+  auto it = steps.find(name.str());
+  if (it != steps.end())
+    return it->second;
+  // The first member of a family represents all.
+  it = steps.lower_bound(name.str() + ".");
+  return it != steps.end() && StringRef(it->first).starts_with(name.str() + ".")
+             ? StringRef(it->second)
+             : StringRef();
+}
+
+void Analysis::keepFrom(const Analysis &last) {
+  if (steps.empty())
+    steps = last.steps;
+  if (dimValues.empty())
+    dimValues = last.dimValues;
+  older = last.older;
+  for (const Declaration &declaration : last.names().declarations()) {
+    if (declaration.file != last.mainFile || declaration.def)
+      continue;
+    std::vector<Facts::ArrayFact> kept;
+    for (const Facts::ArrayFact *fact : last.factsOf(declaration))
+      kept.push_back(*fact);
+    if (!kept.empty())
+      older[declaration.name.str()] = std::move(kept);
+  }
+}

@@ -1,0 +1,142 @@
+//===- Messages.cpp - reads the messages of an editor ---------------------===//
+
+#include "server/Messages.h"
+#include "app/open/JsonDepth.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+
+#include <cerrno>
+#include <poll.h>
+#include <unistd.h>
+
+using namespace fovea::editors;
+using llvm::StringRef;
+
+/// What no editor sends.
+static constexpr size_t longestBody = size_t(64) << 20;
+static constexpr size_t longestLine = 1 << 16;
+/// LLVM reads JSON by recursion.
+static constexpr unsigned deepest = 100;
+
+namespace {
+/// The codes of JSON-RPC.
+enum Mistake { NoJson = -32700, NoRequest = -32600 };
+} // namespace
+
+bool Messages::fill() {
+  waiting.erase(0, at);
+  at = 0;
+  pollfd entry{file, POLLIN, 0};
+  if (poll(&entry, 1, 0) == 0)
+    onIdle();
+  char chunk[1 << 14];
+  ssize_t count;
+  do
+    count = read(file, chunk, sizeof(chunk));
+  while (count < 0 && errno == EINTR);
+  if (count <= 0) {
+    ended = true;
+    return false;
+  }
+  waiting.append(chunk, count);
+  return true;
+}
+
+/// A line longer than any header comes in parts.
+bool Messages::readLine(std::string &line) {
+  line.clear();
+  while (true) {
+    size_t end = waiting.find('\n', at);
+    size_t length = (end == std::string::npos ? waiting.size() : end) - at;
+    line.append(waiting, at, length);
+    at += length;
+    if (end != std::string::npos) {
+      ++at;
+      if (!line.empty() && line.back() == '\r')
+        line.pop_back();
+      return true;
+    }
+    if (line.size() > longestLine)
+      return true;
+    if (!fill())
+      return false;
+  }
+}
+
+bool Messages::readBody(size_t length, std::string &body) {
+  body.clear();
+  while (true) {
+    size_t count = std::min(length - body.size(), waiting.size() - at);
+    body.append(waiting, at, count);
+    at += count;
+    if (body.size() == length)
+      return true;
+    if (!fill())
+      return false;
+  }
+}
+
+bool Messages::isMessage(StringRef json) {
+  if (fovea::cli::nestsDeeper(json, deepest)) {
+    onMistake(NoJson, "the message is nested more than " +
+                          std::to_string(deepest) + " deep");
+    return false;
+  }
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(json);
+  if (!value) {
+    onMistake(NoJson,
+              "the message is not JSON: " + llvm::toString(value.takeError()));
+    return false;
+  }
+  const llvm::json::Object *object = value->getAsObject();
+  if (!object || object->getString("jsonrpc") != std::optional("2.0")) {
+    onMistake(NoRequest, "the message is not a JSON-RPC 2.0 object");
+    return false;
+  }
+  // An answer: nothing has been asked of the editor.
+  if (!object->get("method"))
+    return false;
+  const llvm::json::Value *id = object->get("id");
+  bool isName = !id || id->getAsString() || id->getAsInteger();
+  if (!object->getString("method") || !isName) {
+    onMistake(
+        NoRequest,
+        "the method must be a string, and the id a string or whole number");
+    return false;
+  }
+  return true;
+}
+
+llvm::LogicalResult Messages::readStandardMessage(std::string &json) {
+  constexpr StringRef word = "content-length:";
+  std::optional<size_t> length;
+  std::string line;
+  while (readLine(line)) {
+    if (line.empty()) {
+      if (!length)
+        continue;
+      if (!readBody(*length, json))
+        break;
+      return llvm::success(isMessage(json));
+    }
+    // After a message whose length is not what it says, the next header does
+    // not begin a line.
+    size_t begin = StringRef(line).rfind_insensitive(word);
+    if (begin == StringRef::npos)
+      continue;
+    uint64_t number;
+    length.reset();
+    if (StringRef(line)
+            .drop_front(begin + word.size())
+            .trim()
+            .getAsInteger(10, number))
+      onMistake(NoRequest, "'Content-Length' is not a number of bytes");
+    else if (number > longestBody)
+      onMistake(NoRequest, "the message has more than " +
+                               std::to_string(longestBody) + " bytes");
+    else
+      length = number;
+  }
+  return llvm::failure();
+}

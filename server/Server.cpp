@@ -1,0 +1,390 @@
+//===- Server.cpp - the language server of .fov files ---------------------===//
+//
+// Keeps the files that an editor has open, checks them when it pauses, and
+// hands each question to the function that answers it (Answers.h).
+//
+//===----------------------------------------------------------------------===//
+
+#include "server/Server.h"
+#include "frontends/fov/syntax/Parser.h"
+#include "server/Answers.h"
+#include "server/Messages.h"
+
+#include "llvm/Support/LSP/Transport.h"
+#include "llvm/Support/Path.h"
+
+using namespace fovea;
+using namespace fovea::editors;
+using llvm::StringRef;
+namespace json = llvm::json;
+namespace lsp = llvm::lsp;
+
+namespace {
+
+/// What LLVM's library does not have.
+struct RenameParams : lsp::TextDocumentPositionParams {
+  std::string newName;
+};
+/// All that some questions say: which file.
+struct FileParams {
+  lsp::TextDocumentIdentifier textDocument;
+};
+
+bool fromJSON(const json::Value &value, RenameParams &result, json::Path path) {
+  json::ObjectMapper map(value, path);
+  return map && map.map("textDocument", result.textDocument) &&
+         map.map("position", result.position) &&
+         map.map("newName", result.newName);
+}
+
+bool fromJSON(const json::Value &value, FileParams &result, json::Path path) {
+  json::ObjectMapper map(value, path);
+  return map && map.map("textDocument", result.textDocument);
+}
+
+class Server {
+public:
+  Server(int input, llvm::raw_ostream &output)
+      : transport(std::make_unique<Messages>(
+                      input, [this] { checkWaiting(); },
+                      [this](int code, const std::string &text) {
+                        transport.reply(nullptr,
+                                        llvm::make_error<lsp::LSPError>(
+                                            text, lsp::ErrorCode(code)));
+                      }),
+                  output),
+        handler(transport) {}
+
+  bool run();
+
+private:
+  struct Document {
+    lsp::URIForFile uri;
+    int64_t version = 0;
+    std::string text;
+    std::unique_ptr<Analysis> analysis;
+    bool isWaiting = true; // the text has changed since it was checked
+  };
+
+  template <typename T> using Reply = lsp::Callback<T>;
+
+  // Files.
+  void onOpen(const lsp::DidOpenTextDocumentParams &params);
+  void onChange(const lsp::DidChangeTextDocumentParams &params);
+  void onClose(const lsp::DidCloseTextDocumentParams &params);
+  void markReaders(StringRef path);
+  void checkWaiting();
+  void check(Document &document);
+  void publish(const Document &document, llvm::ArrayRef<Problem> problems);
+  Document *find(const lsp::URIForFile &uri);
+  /// What is known of a file as it is now; null, and the reply has been given,
+  /// where it is not open.
+  template <typename T>
+  const Analysis *analysisOf(const lsp::URIForFile &uri, Reply<T> &reply);
+
+  // Questions.
+  void onInitialize(const lsp::InitializeParams &params,
+                    Reply<json::Value> reply);
+  void onInitialized(const lsp::NoParams &) {}
+  void onShutdown(const lsp::NoParams &, Reply<std::nullptr_t> reply);
+  void onHover(const lsp::TextDocumentPositionParams &params,
+               Reply<std::optional<lsp::Hover>> reply);
+  void onDefinition(const lsp::TextDocumentPositionParams &params,
+                    Reply<std::vector<lsp::Location>> reply);
+  void onReferences(const lsp::ReferenceParams &params,
+                    Reply<std::vector<lsp::Location>> reply);
+  void onPrepareRename(const lsp::TextDocumentPositionParams &params,
+                       Reply<lsp::Range> reply);
+  void onRename(const RenameParams &params, Reply<lsp::WorkspaceEdit> reply);
+  void onCompletion(const lsp::CompletionParams &params,
+                    Reply<lsp::CompletionList> reply);
+  void onFormatting(const FileParams &params,
+                    Reply<std::vector<lsp::TextEdit>> reply);
+  void onSymbols(const lsp::DocumentSymbolParams &params,
+                 Reply<std::vector<lsp::DocumentSymbol>> reply);
+  void onFolding(const FileParams &params, Reply<json::Value> reply);
+  void onHints(const lsp::InlayHintsParams &params,
+               Reply<std::vector<lsp::InlayHint>> reply);
+  void onActions(const lsp::CodeActionParams &params,
+                 Reply<std::vector<lsp::CodeAction>> reply);
+
+  std::map<std::string, Document> documents; // by path
+  lsp::JSONTransport transport;
+  lsp::MessageHandler handler;
+  lsp::OutgoingNotification<json::Value> notify;
+  bool isShutDown = false;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+void Server::onOpen(const lsp::DidOpenTextDocumentParams &params) {
+  const lsp::TextDocumentItem &item = params.textDocument;
+  Document &document = documents[item.uri.file().str()];
+  document.uri = item.uri;
+  document.version = item.version;
+  document.text = item.text;
+  markReaders(item.uri.file());
+}
+
+void Server::onChange(const lsp::DidChangeTextDocumentParams &params) {
+  Document *document = find(params.textDocument.uri);
+  if (!document)
+    return;
+  for (const lsp::TextDocumentContentChangeEvent &change :
+       params.contentChanges)
+    apply(change, document->text);
+  document->version = params.textDocument.version;
+  markReaders(params.textDocument.uri.file());
+}
+
+void Server::onClose(const lsp::DidCloseTextDocumentParams &params) {
+  Document *document = find(params.textDocument.uri);
+  if (!document)
+    return;
+  publish(*document, {});
+  documents.erase(params.textDocument.uri.file().str());
+  markReaders(params.textDocument.uri.file());
+}
+
+/// Files that use one that has changed are checked again.
+void Server::markReaders(StringRef path) {
+  for (auto &[own, document] : documents)
+    document.isWaiting |=
+        own == path || !document.analysis || document.analysis->reads(path);
+}
+
+void Server::check(Document &document) {
+  if (!document.isWaiting)
+    return;
+  document.isWaiting = false;
+  auto readOpen = [&](const std::string &path) -> std::optional<std::string> {
+    auto it = documents.find(path);
+    if (it == documents.end())
+      return std::nullopt;
+    return it->second.text;
+  };
+  auto analysis = std::make_unique<Analysis>(document.uri.file().str(),
+                                             document.text, readOpen);
+  if (document.analysis)
+    analysis->keepFrom(*document.analysis);
+  document.analysis = std::move(analysis);
+  publish(document, document.analysis->problems());
+}
+
+/// Called when no input is waiting, so that typing is never held up.
+void Server::checkWaiting() {
+  for (auto &[path, document] : documents)
+    check(document);
+}
+
+void Server::publish(const Document &document,
+                     llvm::ArrayRef<Problem> problems) {
+  json::Array diagnostics;
+  for (const Problem &problem : problems) {
+    json::Value shown = toJSON(problem.diagnostic);
+    // LLVM's structure has no code.
+    if (problem.code != Code::none)
+      (*shown.getAsObject())["code"] = idOf(problem.code);
+    diagnostics.push_back(std::move(shown));
+  }
+  notify(json::Object{{"uri", document.uri},
+                      {"version", document.version},
+                      {"diagnostics", std::move(diagnostics)}});
+}
+
+Server::Document *Server::find(const lsp::URIForFile &uri) {
+  auto it = documents.find(uri.file().str());
+  return it == documents.end() ? nullptr : &it->second;
+}
+
+template <typename T>
+const Analysis *Server::analysisOf(const lsp::URIForFile &uri,
+                                   Reply<T> &reply) {
+  Document *document = find(uri);
+  if (!document) {
+    reply(llvm::make_error<lsp::LSPError>("'" + uri.file().str() +
+                                              "' is not open",
+                                          lsp::ErrorCode::InvalidParams));
+    return nullptr;
+  }
+  check(*document);
+  return document->analysis.get();
+}
+
+//===----------------------------------------------------------------------===//
+// Questions
+//===----------------------------------------------------------------------===//
+
+void Server::onInitialize(const lsp::InitializeParams &,
+                          Reply<json::Value> reply) {
+  json::Object capabilities{
+      {"positionEncoding", "utf-16"},
+      {"textDocumentSync",
+       json::Object{{"openClose", true}, {"change", 2}, {"save", false}}},
+      {"hoverProvider", true},
+      {"definitionProvider", true},
+      {"referencesProvider", true},
+      {"renameProvider", json::Object{{"prepareProvider", true}}},
+      {"completionProvider",
+       json::Object{{"triggerCharacters", json::Array{"."}}}},
+      {"documentFormattingProvider", true},
+      {"documentSymbolProvider", true},
+      {"foldingRangeProvider", true},
+      {"inlayHintProvider", true},
+      {"codeActionProvider",
+       json::Object{
+           {"codeActionKinds", json::Array{lsp::CodeAction::kQuickFix}}}},
+  };
+  reply(json::Object{{"capabilities", std::move(capabilities)},
+                     {"serverInfo", json::Object{{"name", "fovea"}}}});
+}
+
+void Server::onShutdown(const lsp::NoParams &, Reply<std::nullptr_t> reply) {
+  isShutDown = true;
+  reply(nullptr);
+}
+
+void Server::onHover(const lsp::TextDocumentPositionParams &params,
+                     Reply<std::optional<lsp::Hover>> reply) {
+  if (auto *analysis = analysisOf(params.textDocument.uri, reply))
+    reply(hoverAt(*analysis, params.position));
+}
+
+void Server::onDefinition(const lsp::TextDocumentPositionParams &params,
+                          Reply<std::vector<lsp::Location>> reply) {
+  if (auto *analysis = analysisOf(params.textDocument.uri, reply))
+    reply(definitionsAt(*analysis, params.position));
+}
+
+void Server::onReferences(const lsp::ReferenceParams &params,
+                          Reply<std::vector<lsp::Location>> reply) {
+  if (auto *analysis = analysisOf(params.textDocument.uri, reply))
+    reply(referencesAt(*analysis, params.position,
+                       params.context.includeDeclaration));
+}
+
+void Server::onPrepareRename(const lsp::TextDocumentPositionParams &params,
+                             Reply<lsp::Range> reply) {
+  auto *analysis = analysisOf(params.textDocument.uri, reply);
+  if (!analysis)
+    return;
+  llvm::Expected<Renaming> renaming = renamingAt(*analysis, params.position);
+  if (renaming)
+    reply(analysis->lines().rangeOf(renaming->written));
+  else
+    reply(renaming.takeError());
+}
+
+/// Edits every open file that reads the one that declares the name.
+void Server::onRename(const RenameParams &params,
+                      Reply<lsp::WorkspaceEdit> reply) {
+  auto *analysis = analysisOf(params.textDocument.uri, reply);
+  if (!analysis)
+    return;
+  llvm::Expected<Renaming> renaming = renamingAt(*analysis, params.position);
+  if (!renaming)
+    return reply(renaming.takeError());
+  checkWaiting();
+  lsp::WorkspaceEdit edit;
+  for (auto &[path, document] : documents)
+    if (document.analysis->reads(renaming->path))
+      if (llvm::Error error =
+              addRenames(*document.analysis, *renaming, params.newName, edit))
+        return reply(std::move(error));
+  reply(std::move(edit));
+}
+
+void Server::onCompletion(const lsp::CompletionParams &params,
+                          Reply<lsp::CompletionList> reply) {
+  auto *analysis = analysisOf(params.textDocument.uri, reply);
+  if (!analysis)
+    return;
+  lsp::CompletionList list;
+  list.items = completionsAt(*analysis, params.position);
+  reply(std::move(list));
+}
+
+void Server::onFormatting(const FileParams &params,
+                          Reply<std::vector<lsp::TextEdit>> reply) {
+  auto *analysis = analysisOf(params.textDocument.uri, reply);
+  if (!analysis)
+    return;
+  Diagnostics silent(llvm::nulls());
+  StringRef text = silent.addSource("text", analysis->lines().text().str());
+  std::string formatted = formatSource(text, silent);
+  if (silent.failed())
+    return reply(llvm::make_error<lsp::LSPError>(
+        "a file with syntax errors cannot be formatted",
+        lsp::ErrorCode::RequestFailed));
+  std::vector<lsp::TextEdit> edits;
+  if (formatted != text)
+    edits.push_back(
+        {analysis->lines().rangeOf(analysis->lines().text()), formatted});
+  reply(std::move(edits));
+}
+
+void Server::onSymbols(const lsp::DocumentSymbolParams &params,
+                       Reply<std::vector<lsp::DocumentSymbol>> reply) {
+  if (auto *analysis = analysisOf(params.textDocument.uri, reply))
+    reply(symbolsOf(*analysis));
+}
+
+void Server::onFolding(const FileParams &params, Reply<json::Value> reply) {
+  auto *analysis = analysisOf(params.textDocument.uri, reply);
+  if (!analysis)
+    return;
+  json::Array result;
+  for (const Folding &folding : foldingsOf(*analysis))
+    result.push_back(json::Object{{"startLine", folding.first},
+                                  {"endLine", folding.last},
+                                  {"kind", folding.kind}});
+  reply(std::move(result));
+}
+
+void Server::onHints(const lsp::InlayHintsParams &params,
+                     Reply<std::vector<lsp::InlayHint>> reply) {
+  if (auto *analysis = analysisOf(params.textDocument.uri, reply))
+    reply(hintsOf(*analysis, params.range));
+}
+
+void Server::onActions(const lsp::CodeActionParams &params,
+                       Reply<std::vector<lsp::CodeAction>> reply) {
+  if (auto *analysis = analysisOf(params.textDocument.uri, reply))
+    reply(actionsIn(*analysis, params.textDocument.uri, params.range));
+}
+
+bool Server::run() {
+  notify = handler.outgoingNotification<json::Value>(
+      "textDocument/publishDiagnostics");
+  handler.method("initialize", this, &Server::onInitialize);
+  handler.notification("initialized", this, &Server::onInitialized);
+  handler.method("shutdown", this, &Server::onShutdown);
+  handler.notification("textDocument/didOpen", this, &Server::onOpen);
+  handler.notification("textDocument/didChange", this, &Server::onChange);
+  handler.notification("textDocument/didClose", this, &Server::onClose);
+  handler.method("textDocument/hover", this, &Server::onHover);
+  handler.method("textDocument/definition", this, &Server::onDefinition);
+  handler.method("textDocument/references", this, &Server::onReferences);
+  handler.method("textDocument/prepareRename", this, &Server::onPrepareRename);
+  handler.method("textDocument/rename", this, &Server::onRename);
+  handler.method("textDocument/completion", this, &Server::onCompletion);
+  handler.method("textDocument/formatting", this, &Server::onFormatting);
+  handler.method("textDocument/documentSymbol", this, &Server::onSymbols);
+  handler.method("textDocument/foldingRange", this, &Server::onFolding);
+  handler.method("textDocument/inlayHint", this, &Server::onHints);
+  handler.method("textDocument/codeAction", this, &Server::onActions);
+  // The end of the input without `exit` is an error of the transport: the
+  // client has gone away, and needs no message.
+  if (llvm::Error error = transport.run(handler))
+    llvm::consumeError(std::move(error));
+  return isShutDown;
+}
+
+bool fovea::editors::serve(int input, llvm::raw_ostream &output) {
+  lsp::Logger::setLogLevel(lsp::Logger::Level::Error);
+  return Server(input, output).run();
+}
