@@ -357,12 +357,7 @@ static bool decodeTransfer(std::string_view name, Instruction &code) {
 
 bool fovea::emulator::ptx::decodeAccess(std::string_view name,
                                         Instruction &code) {
-  struct Form {
-    std::string_view name;
-    Handler run;
-    size_t operands;
-  };
-  constexpr Form forms[] = {
+  constexpr Known known[] = {
       {"atom.global.add.u32", &addAtomically, 3},
       {"fence.acq_rel.gpu", &fence, 0},
       {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", &loadMatrices, 5},
@@ -371,12 +366,9 @@ bool fovea::emulator::ptx::decodeAccess(std::string_view name,
       {"cp.async.commit_group", &endGroup, 0},
       {"cp.async.wait_group", &waitForGroups, 1},
   };
-  for (const Form &form : forms)
-    if (form.name == name && form.operands == code.operands.size()) {
-      code.run = form.run;
-      code.isTurned = name.find(".trans.") != name.npos;
-      code.space = Space::Global;
-      return true;
-    }
-  return decodeTransfer(name, code);
+  if (!decodeKnown(known, name, code))
+    return decodeTransfer(name, code);
+  code.isTurned = name.find(".trans.") != name.npos;
+  code.space = Space::Global;
+  return true;
 }

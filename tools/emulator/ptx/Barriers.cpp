@@ -110,22 +110,12 @@ static Step shuffle(Warp &warp, const Instruction &code, uint32_t mask) {
 
 bool fovea::emulator::ptx::decodeBarrier(std::string_view name,
                                          Instruction &code) {
-  struct Form {
-    std::string_view name;
-    Handler run;
-    size_t operands;
-  };
-  constexpr Form forms[] = {
+  constexpr Known known[] = {
       {"bar.sync", &waitForBlock, 1},
       {"bar.sync", &waitForBlock, 2},
       {"bar.warp.sync", &waitForLanes, 1},
       {"shfl.sync.down.b32", &shuffle<true>, 5},
       {"shfl.sync.idx.b32", &shuffle<false>, 5},
   };
-  for (const Form &form : forms)
-    if (form.name == name && form.operands == code.operands.size()) {
-      code.run = form.run;
-      return true;
-    }
-  return false;
+  return decodeKnown(known, name, code);
 }

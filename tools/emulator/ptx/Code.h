@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,6 +96,17 @@ struct Code {
 
 /// Decodes a module. Returns an error; empty: none.
 std::string parse(std::string_view text, Code &code);
+
+/// An instruction with all of its name, its handler and number of operands.
+struct Known {
+  std::string_view name;
+  Handler run;
+  size_t operands;
+};
+
+/// Takes the handler from the list. Returns whether the instruction is in it.
+bool decodeKnown(std::span<const Known> list, std::string_view name,
+                 Instruction &code);
 
 /// Selects the handler of an instruction by all of its name, and checks its
 /// operands. Returns whether it is known.

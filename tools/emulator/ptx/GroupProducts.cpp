@@ -279,23 +279,15 @@ static Step setRegisters(Warp &warp, const Instruction &code, uint32_t mask) {
 bool fovea::emulator::ptx::decodeGroupProduct(std::string_view name,
                                               Instruction &code) {
   size_t operands = code.operands.size();
-  struct Form {
-    std::string_view name;
-    Handler run;
-    size_t operands;
-  };
-  constexpr Form forms[] = {
+  constexpr Known known[] = {
       {"wgmma.fence.sync.aligned", &beginProducts, 0},
       {"wgmma.commit_group.sync.aligned", &commit, 0},
       {"wgmma.wait_group.sync.aligned", &finish, 1},
       {"setmaxnreg.inc.sync.aligned.u32", &setRegisters<true>, 1},
       {"setmaxnreg.dec.sync.aligned.u32", &setRegisters<false>, 1},
   };
-  for (const Form &form : forms)
-    if (form.name == name && form.operands == operands) {
-      code.run = form.run;
-      return true;
-    }
+  if (decodeKnown(known, name, code))
+    return true;
   constexpr std::string_view prefix = "wgmma.mma_async.sync.aligned.m64n",
                              suffix = "k16.f32.bf16.bf16";
   if (!name.starts_with(prefix) || !name.ends_with(suffix))

@@ -415,6 +415,17 @@ std::string fovea::emulator::ptx::parse(std::string_view text, Code &code) {
   return parser.error;
 }
 
+bool fovea::emulator::ptx::decodeKnown(std::span<const Known> list,
+                                       std::string_view name,
+                                       Instruction &code) {
+  for (const Known &known : list)
+    if (known.name == name && known.operands == code.operands.size()) {
+      code.run = known.run;
+      return true;
+    }
+  return false;
+}
+
 bool fovea::emulator::ptx::decode(std::string_view name, Instruction &code) {
   return decodeArithmetic(name, code) || decodeAccess(name, code) ||
          decodeBarrier(name, code) || decodePhase(name, code) ||

@@ -310,12 +310,7 @@ static Step waitForCluster(Warp &warp, const Instruction &, uint32_t mask) {
 
 bool fovea::emulator::ptx::decodePhase(std::string_view name,
                                        Instruction &code) {
-  struct Form {
-    std::string_view name;
-    Handler run;
-    size_t operands;
-  };
-  constexpr Form forms[] = {
+  constexpr Known known[] = {
       {"mbarrier.init.shared::cta.b64", &beginBarrier, 2},
       {"fence.mbarrier_init.release.cluster", &showBarriers, 0},
       {"fence.proxy.async.shared::cta", &showWrites, 0},
@@ -331,10 +326,5 @@ bool fovea::emulator::ptx::decodePhase(std::string_view name,
       {"barrier.cluster.arrive", &arriveAtCluster, 0},
       {"barrier.cluster.wait", &waitForCluster, 0},
   };
-  for (const Form &form : forms)
-    if (form.name == name && form.operands == code.operands.size()) {
-      code.run = form.run;
-      return true;
-    }
-  return false;
+  return decodeKnown(known, name, code);
 }
