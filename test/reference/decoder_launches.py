@@ -60,6 +60,9 @@ def main(work, *rest):
         random.seed(1)
         for program in parts[1:]:
             entry = re.match(r"[\w.$]+", program).group()
+            # The interpreter has no rows of all steps, which @finish reads.
+            if entry == "finish":
+                continue
             done = subprocess.run(["fovea-eval", path, "--entry", entry, "--launches", "--copies", "2",
                                    *arguments(program)], capture_output=True, text=True, check=False)
             failures += done.returncode != 0
