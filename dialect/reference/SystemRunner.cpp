@@ -142,7 +142,8 @@ static DenseSet<Operation *> neededBy(ArrayRef<attn::ChoiceOp> choices) {
   return needed;
 }
 
-/// Moves plans behind the plans that they need; otherwise their order stays.
+/// Orders plans so that each one follows the plans it depends on. Otherwise
+/// their order does not change.
 void SystemRunner::orderPlans() {
   std::vector<Plan> rest = std::move(plans);
   plans.clear();
