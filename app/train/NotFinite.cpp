@@ -34,11 +34,8 @@ void fovea::cli::explainNotFinite(Session &session, const Arguments &arguments,
   const runtime::Batch &batch = loaded.batch();
   runtime::OwnedMemory weights =
       learner.weightsToLearn(position.seed, position.update + 1);
-  runtime::Binding binding;
-  binding.memory = &weights;
-  binding.pool = training.pool;
-  binding.seed = position.seed;
-  binding.update = position.update;
+  runtime::Binding binding =
+      training.bindingOf(weights, position.seed, position.update);
   if (program->run(batch, binding).failed())
     return;
   // In the order in which they are computed.

@@ -34,12 +34,19 @@ static Sums sumsOf(const CompiledProgram &program, size_t examples) {
 // Updates
 //===----------------------------------------------------------------------===//
 
-runtime::Binding Training::firstBinding(const runtime::OwnedMemory &weights,
-                                        uint64_t seed) const {
+runtime::Binding Training::bindingOf(const runtime::OwnedMemory &weights,
+                                     uint64_t seed, int64_t update) const {
   runtime::Binding binding;
   binding.memory = &weights;
   binding.pool = pool;
   binding.seed = seed;
+  binding.update = update;
+  return binding;
+}
+
+runtime::Binding Training::firstBinding(const runtime::OwnedMemory &weights,
+                                        uint64_t seed) const {
+  runtime::Binding binding = bindingOf(weights, seed, 0);
   binding.numbers["seed.nll"] = binding.numbers["seed.penalty"] = 1;
   binding.numbers[std::string(runtime::statePrefix) + "update"] = 1;
   for (const auto &[name, share] : states)
@@ -171,11 +178,8 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
     }
   runtime::OwnedMemory weights =
       learner.weightsToLearn(position.seed, position.update + 1);
-  runtime::Binding binding;
-  binding.memory = &weights;
-  binding.pool = training.pool;
-  binding.seed = position.seed;
-  binding.update = position.update;
+  runtime::Binding binding =
+      training.bindingOf(weights, position.seed, position.update);
   double observed = training.rollouts ? training.rollouts->likelihood() : 1;
   binding.numbers["seed.nll"] = training.averagesExamples ? observed / examples
                                 : choices == 0            ? 0

@@ -53,8 +53,12 @@ struct Training {
   FoveaPool *pool = nullptr;
   std::unique_ptr<Trace> trace; // null: nothing is recorded
 
-  /// What the gradient program of a first update takes, with all sums weighted
-  /// by 1. `weights` must live as long as the result.
+  /// What a program takes in each update, without numbers. `weights` must live
+  /// as long as the result.
+  runtime::Binding bindingOf(const runtime::OwnedMemory &weights, uint64_t seed,
+                             int64_t update) const;
+  /// The same for the gradient program of a first update, with all sums
+  /// weighted by 1.
   runtime::Binding firstBinding(const runtime::OwnedMemory &weights,
                                 uint64_t seed) const;
 };

@@ -425,6 +425,15 @@ Value Emitter::heightOfBlocks(Value m) {
   return b.mul(b.divUp(height, b.number(tile.rows)), b.number(tile.rows));
 }
 
+Value fovea::codegen::columnOfParts(KernelBuilder &b, const GemmTile &tile,
+                                    Value place, Value n, Value parts) {
+  Value lanes = b.number(tile.lanes);
+  Value vector = b.div(place, lanes);
+  return b.add(b.add(b.mul(b.rem(vector, parts), b.div(n, parts)),
+                     b.mul(b.div(vector, parts), lanes)),
+               b.rem(place, lanes));
+}
+
 SmallVector<Type> fovea::codegen::gemmArguments(KernelBuilder &b,
                                                 bool isListed) {
   Type number = b.i64(), pointer = b.pointer();

@@ -134,6 +134,11 @@ void emitChosenGemm(mlir::ModuleOp module, mlir::Type element,
 llvm::SmallVector<mlir::Type> gemmArguments(KernelBuilder &b, bool isListed);
 constexpr size_t numCommonArguments = 9;
 
+/// The column of B at the place `place` of panels that join `parts` equal parts
+/// of `n` columns: one vector of each part, then the next of each.
+mlir::Value columnOfParts(KernelBuilder &b, const GemmTile &tile,
+                          mlir::Value place, mlir::Value n, mlir::Value parts);
+
 /// Far beyond every index.
 constexpr int64_t unbounded = int64_t(1) << 40;
 

@@ -125,7 +125,7 @@ void GroupEmitter::emitPack() {
       packGroupsName, arguments, /*isPrivate=*/false, [&](ValueRange args) {
         Value from = args[0], rs = args[1], cs = args[2], k = args[3];
         Value n = args[4], parts = args[8], zero = b.number(0);
-        Value columns = b.number(tile.columns()), lanes = b.number(tile.lanes);
+        Value columns = b.number(tile.columns());
         Value size = b.mul(groups(k), b.number(bytesOfGroup()));
         b.loop(args[6], args[7], b.number(1), [&](Value number) {
           Value panel = b.at(i8, args[5], b.mul(number, size));
@@ -133,12 +133,7 @@ void GroupEmitter::emitPack() {
           b.clear(i8, panel, size);
           b.loop(zero, columns, b.number(1), [&](Value column) {
             Value place = b.add(b.mul(number, columns), column);
-            // One vector of each part, then the next of each.
-            Value vector = b.div(place, lanes);
-            Value source =
-                b.add(b.add(b.mul(b.rem(vector, parts), b.div(n, parts)),
-                            b.mul(b.div(vector, parts), lanes)),
-                      b.rem(place, lanes));
+            Value source = columnOfParts(b, tile, place, n, parts);
             packColumn(b.at(f32, from, b.mul(source, cs)), rs,
                        b.select(b.less(place, n), k, zero), panel, column);
           });

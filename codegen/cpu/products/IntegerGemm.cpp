@@ -123,7 +123,7 @@ void IntegerEmitter::emitPack() {
         Value from = args[0], rs = args[1], cs = args[2], k = args[3],
               n = args[4];
         Value zero = b.number(0), one = b.number(1), parts = args[8];
-        Value columns = b.number(tile.columns()), lanes = b.number(tile.lanes);
+        Value columns = b.number(tile.columns());
         Value atOnce = b.number(terms()), size = panelBytes(k);
         Value padded = b.mul(groups(k), atOnce);
         Value none = b.create<arith::ConstantOp>(b.getIntegerAttr(i8, 0));
@@ -133,12 +133,7 @@ void IntegerEmitter::emitPack() {
           Value to = b.at(i8, args[5], b.mul(panel, size));
           b.loop(zero, columns, one, [&](Value column) {
             Value place = b.add(b.mul(panel, columns), column);
-            // One vector of each part, then the next of each.
-            Value vector = b.div(place, lanes);
-            Value source =
-                b.add(b.add(b.mul(b.rem(vector, parts), b.div(n, parts)),
-                            b.mul(b.div(vector, parts), lanes)),
-                      b.rem(place, lanes));
+            Value source = columnOfParts(b, tile, place, n, parts);
             Value end = b.select(b.less(place, n), k, zero);
             auto address = [&](Value term) {
               Value group = b.add(b.mul(b.div(term, atOnce), columns), column);
