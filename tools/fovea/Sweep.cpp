@@ -469,14 +469,17 @@ int Sweep::trainAll() {
   for (auto [number, run] : llvm::enumerate(runs)) {
     progress.note(fmt::format("training {} of {}: {}", number + 1, runs.size(),
                               run.name));
+    auto summary = [&](size_t complete) {
+      return fmt::format(
+          "{} of {} trainings are complete; help: continue with --resume",
+          complete, runs.size());
+    };
     bool hasBegun = false;
-    int code = trainOnce(run.arguments, hasBegun);
+    int code = trainOnce(run.arguments, hasBegun, summary(number) + "\n");
     run.isDone = code == done;
     int signal = caughtSignal();
     if (code > 128 || signal != 0) {
-      progress.note(fmt::format(
-          "{} of {} trainings are complete; help: continue with --resume",
-          number + (code == done), runs.size()));
+      progress.note(summary(number + (code == done)));
       return signal != 0 ? 128 + signal : code;
     }
     if (code != done && (code != badInput || !hasBegun)) {

@@ -27,7 +27,9 @@ std::string readAxis(const std::string &text, SweepAxis &axis);
 int runSweep(const Arguments &arguments);
 
 /// One training, with an exit code. `hasBegun`: it reached its first update.
-int trainOnce(const Arguments &arguments, bool &hasBegun);
+/// A signal before it ends the process, and prints `wordsOnInterrupt`.
+int trainOnce(const Arguments &arguments, bool &hasBegun,
+              std::string wordsOnInterrupt = {});
 
 } // namespace fovea::cli
 

@@ -37,8 +37,9 @@ namespace {
 /// the error.
 class TrainCommand {
 public:
-  explicit TrainCommand(const Arguments &given)
-      : arguments(given), session(arguments), team(cli::team()),
+  TrainCommand(const Arguments &given, std::string wordsOnInterrupt)
+      : arguments(given), wordsOnInterrupt(std::move(wordsOnInterrupt)),
+        session(arguments), team(cli::team()),
         progress(arguments.quiet || !team.isFirst()),
         pool(fovea_pool_create(arguments.threads), &fovea_pool_destroy) {}
 
@@ -81,6 +82,7 @@ private:
   }
 
   Arguments arguments; // with those that a state has
+  std::string wordsOnInterrupt;
   Session session;
   runtime::Team &team;
   Progress progress;
@@ -654,12 +656,14 @@ int TrainCommand::writeTrace() {
 }
 
 int TrainCommand::run() {
-  EndOnInterrupts unbegun(
-      folder,
-      arguments.quiet || !team.isFirst() ? ""
-      : arguments.resume
+  std::string words =
+      arguments.resume
           ? "interrupted before an update: nothing changed\n"
-          : "interrupted before the first update: nothing was learned\n");
+          : "interrupted before the first update: nothing was learned\n";
+  words += wordsOnInterrupt;
+  if (arguments.quiet || !team.isFirst())
+    words.clear();
+  EndOnInterrupts unbegun(folder, words);
   if (!goOn(shareFolder() && openWatchers() && openModel() && readOptions() &&
             readAllData() && beginOrResume() && isSameEverywhere() &&
             compile() && prepareMetrics() && preparePolicy())) {
@@ -696,8 +700,9 @@ int TrainCommand::run() {
   return agree(code == done ? written : code);
 }
 
-int fovea::cli::trainOnce(const Arguments &arguments, bool &hasBegun) {
-  TrainCommand command(arguments);
+int fovea::cli::trainOnce(const Arguments &arguments, bool &hasBegun,
+                          std::string wordsOnInterrupt) {
+  TrainCommand command(arguments, std::move(wordsOnInterrupt));
   int code = command.run();
   hasBegun = command.hasBegun();
   return code;
