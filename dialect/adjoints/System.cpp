@@ -57,7 +57,9 @@ void fovea::attn::forEachSource(Operation *op,
       visit(operand);
 }
 
-void SystemAdjoint::findActive(ArrayRef<Value> roots, ArrayRef<Value> inputs) {
+llvm::SetVector<Value> fovea::attn::arraysBetween(Block *block,
+                                                  ArrayRef<Value> inputs,
+                                                  ArrayRef<Value> roots) {
   llvm::DenseMap<Value, SmallVector<Operation *>> readers;
   for (Operation &op : *block)
     forEachSource(&op, [&](Value source) { readers[source].push_back(&op); });
@@ -69,16 +71,17 @@ void SystemAdjoint::findActive(ArrayRef<Value> roots, ArrayRef<Value> inputs) {
       for (Value result : reader->getResults())
         if (isReal(result) && varied.insert(result).second)
           worklist.push_back(result);
-  // Back from the roots, as far as the inputs.
-  llvm::DenseSet<Value> ends(inputs.begin(), inputs.end());
+  // Back from the roots.
+  llvm::SetVector<Value> active;
   auto need = [&](Value value) {
-    if (varied.contains(value) && active.insert(value) && !ends.contains(value))
+    if (varied.contains(value) && active.insert(value))
       worklist.push_back(value);
   };
   llvm::for_each(roots, need);
   while (!worklist.empty())
     if (Operation *op = worklist.pop_back_val().getDefiningOp())
       forEachSource(op, need);
+  return active;
 }
 
 //===----------------------------------------------------------------------===//
@@ -133,7 +136,7 @@ Value SystemAdjoint::sum(Value array, ArrayRef<Value> parts) {
 LogicalResult SystemAdjoint::build(ArrayRef<Value> roots,
                                    ArrayRef<Value> inputs,
                                    llvm::function_ref<Value(unsigned)> seedOf) {
-  findActive(roots, inputs);
+  active = arraysBetween(block, inputs, roots);
   // Placeholders for the adjoints until all contributions are known.
   llvm::MapVector<Value, Value> placeholders;
   for (Value array : active)
@@ -145,7 +148,7 @@ LogicalResult SystemAdjoint::build(ArrayRef<Value> roots,
     if (active.contains(root))
       contributions[root].push_back(seedOf(number));
   for (auto &[array, adjoint] : placeholders)
-    if (!llvm::is_contained(inputs, array) &&
+    if (!isa<ParamOp, DataOp>(array.getDefiningOp()) &&
         failed(contribute(array, adjoint)))
       return failure();
   for (auto &[array, placeholder] : placeholders) {

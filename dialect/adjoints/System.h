@@ -21,9 +21,9 @@ public:
   SystemAdjoint(mlir::Block *block, Mark mark)
       : block(block), builder(mlir::OpBuilder::atBlockEnd(block)), mark(mark) {}
 
-  /// Differentiates `roots` with respect to `inputs`, as if no input depended
-  /// on another. `seedOf(i)` makes the adjoint of root i; it is called if the
-  /// root depends on an input. Fails with an error at an op without an adjoint.
+  /// Differentiates `roots` with respect to `inputs`. `seedOf(i)` makes the
+  /// adjoint of root i; it is called if the root depends on an input. Fails
+  /// with an error at an op without an adjoint.
   mlir::LogicalResult build(llvm::ArrayRef<mlir::Value> roots,
                             llvm::ArrayRef<mlir::Value> inputs,
                             llvm::function_ref<mlir::Value(unsigned)> seedOf);
@@ -37,8 +37,6 @@ public:
   mlir::OpBuilder &getBuilder() { return builder; }
 
 private:
-  void findActive(llvm::ArrayRef<mlir::Value> roots,
-                  llvm::ArrayRef<mlir::Value> inputs);
   mlir::LogicalResult contribute(mlir::Value array, mlir::Value adjoint);
 
   mlir::Block *block;
@@ -49,6 +47,12 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> contributions;
   llvm::DenseMap<mlir::Value, mlir::Value> adjoints;
 };
+
+/// The arrays of a block that depend on `inputs` and that `roots` depend on,
+/// both included.
+llvm::SetVector<mlir::Value> arraysBetween(mlir::Block *block,
+                                           llvm::ArrayRef<mlir::Value> inputs,
+                                           llvm::ArrayRef<mlir::Value> roots);
 
 /// Calls `visit` with each f64 array through which a change reaches a result of
 /// `op`.

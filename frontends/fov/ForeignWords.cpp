@@ -210,8 +210,8 @@ static constexpr Entry functions[] = {
     {"clip clipbyvalue", "write clamp(x, low, high)"},
     {"detach stopgradient nograd stopgrad", "write stop(x)"},
     {"gradient grad jacobian jacrev vjp backward",
-     "leave it out: the compiler derives gradients, and 'fovea run --get "
-     "grads' prints them"},
+     "leave it out: training derives gradients; inside a model, write "
+     "grad(loss, x)"},
     {"cosinesimilarity cosinedistance", "write cosine(a, b)"},
     {"trace", "write sum[i](W[i,i])"},
     {"diag diagonal", "write W[i,i]"},

@@ -12,6 +12,7 @@
 #include "frontends/fov/check/Infer.h"
 #include "frontends/fov/check/Warnings.h"
 #include "frontends/fov/elaborate/Elaborate.h"
+#include "frontends/fov/lower/Gradients.h"
 #include "frontends/fov/lower/Lower.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "frontends/fov/syntax/SourceFile.h"
@@ -511,6 +512,8 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
       for (const std::string &refusal : model->refusals)
         if (!llvm::is_contained(result->refusals, refusal))
           result->refusals.push_back(refusal);
+    if (isLowered && !prepareGradients(*model, diagnostics))
+      return nullptr;
     if (isLowered) {
       builder.setInsertionPointToEnd(module.getBody());
       Lowering(*model, diagnostics, builder, training.get())

@@ -20,7 +20,8 @@ ArrayRef<StringRef> fovea::fov::builtinNames() {
       "dot",       "zeros",   "ones",        "fold",     "cut",    "onehot",
       "dropout",   "sum",     "mean",        "prod",     "argmax", "argmin",
       "logsumexp", "softmax", "log_softmax", "cumsum",   "any",    "all",
-      "vector",    "matrix",  "tensor",      "true",     "false",  "inf"};
+      "vector",    "matrix",  "tensor",      "true",     "false",  "inf",
+      "grad"};
   return names;
 }
 

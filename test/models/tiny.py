@@ -58,6 +58,7 @@ MODELS = {
     "decoder_lm": ({"L": 2, "D": 4, "K": 2, "N": 3, "word.vocab": 6}, {"word": ("sentence 6", "T")}),
     "llama": ({"L": 2, "D": 8, "K": 4, "G": 2, "F": 3, "word.vocab": 6}, {"word": ("sentence 6", "T")}),
     "multi_token": ({"L": 1, "D": 4, "K": 2, "F": 3, "N": 3, "word.vocab": 6}, {"word": ("sentence 6", "T")}),
+    "ttt": ({"L": 2, "D": 4, "word.vocab": 6}, {"word": ("sentence 6", "T")}),
     "experts": ({"L": 2, "D": 4, "K": 2, "G": 1, "F": 3, "E": 3, "word.vocab": 6}, {"word": ("sentence 6", "T")}),
     "rnnlm": ({"L": 2, "E": 3, "H": 4, "word.vocab": 6}, {"word": ("sentence 6", "T")}),
     "caption_soft": (

@@ -68,6 +68,7 @@ private:
   bool checkContract(Term &term);
   bool checkFold(Term &term);
   bool checkDropout(Term &term);
+  bool checkGradient(Term &term);
   bool isCondition(const Term &term);
   bool isNumbers(const Term &term);
   bool isVector(const Term &term, const std::string &what,

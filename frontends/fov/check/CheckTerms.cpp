@@ -440,6 +440,28 @@ bool Checker::checkDropout(Term &term) {
   return false;
 }
 
+/// grad(e, x): of a number, by a real value that may change by a little.
+bool Checker::checkGradient(Term &term) {
+  const Term &value = *term.args[0], &by = *term.args[1];
+  if (!isNumbers(value) || !isNumbers(by))
+    return false;
+  if (value.shape && !value.shape->empty()) {
+    error(Code::gradient, value.loc,
+          "'grad' takes one number, but " + termText(value) + " is " +
+              shapeText(*value.shape) + "; help: reduce it, as by sum[k](..)");
+    return false;
+  }
+  bool isValue = by.kind != TermKind::Number && by.kind != TermKind::Index &&
+                 by.kind != TermKind::Size && by.kind != TermKind::Fill;
+  if (isValue && by.kindOf == Kind::Real && !by.fallback)
+    return true;
+  error(Code::gradient, by.loc,
+        "'grad' differentiates by an array of real numbers or an element of "
+        "one, not by " +
+            termText(by));
+  return false;
+}
+
 bool Checker::checkTerm(Term &term) {
   for (const Term *arg : term.args)
     if (bad.count(arg))
@@ -527,6 +549,8 @@ bool Checker::checkTerm(Term &term) {
     return false;
   case TermKind::Dropout:
     return checkDropout(term);
+  case TermKind::Grad:
+    return checkGradient(term);
   default:
     return true;
   }

@@ -103,6 +103,8 @@ static std::optional<Kind> kindOf(const Term &term) {
   case TermKind::Onehot:
     return Kind::Int;
   case TermKind::Dropout:
+  case TermKind::Grad:
+  case TermKind::GradOver:
     return Kind::Real;
   default:
     return arg(0);

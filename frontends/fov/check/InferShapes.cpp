@@ -162,6 +162,9 @@ std::optional<Shape> fovea::fov::shapeOf(const Term &term, Sizes &sizes) {
     return arg(0).empty() ? Shape{Extent(1)} : arg(0);
   case TermKind::Dropout:
     return arg(0);
+  case TermKind::Grad:
+  case TermKind::GradOver:
+    return arg(1);
   }
   return std::nullopt;
 }

@@ -20,7 +20,7 @@ static std::pair<size_t, size_t> arity(StringRef name) {
       .Cases({"zeros", "ones"}, {0, 64})
       .Cases({"max", "min"}, {1, 64})
       .Case("clamp", {3, 3})
-      .Cases({"dot", "dropout"}, {2, 2})
+      .Cases({"dot", "dropout", "grad"}, {2, 2})
       .Case("fold", {2, 3})
       .Case("cut", {2, 64})
       .Default({1, 1});
@@ -32,6 +32,7 @@ std::string fov::formOf(StringRef name) {
                             .Cases({"max", "min", "dot"}, "(a, b)")
                             .Case("clamp", "(x, low, high)")
                             .Case("dropout", "(x, 0.1)")
+                            .Case("grad", "(loss, x)")
                             .Case("fold", "(x, n)")
                             .Case("cut", "(x, n, m)")
                             .Default("(x)");
@@ -152,6 +153,18 @@ Elaborator::Terms Elaborator::builtin(const Expr &expr, StringRef name,
     Term *term = make(TermKind::Dropout, loc, args);
     term->ordinal = nextOrdinal++;
     return {term};
+  }
+  if (name == "grad") {
+    // An element of a value: that element of the gradient.
+    Term *by = args[1];
+    SmallVector<Term *, 2> element;
+    if (by->kind == TermKind::Select) {
+      element.append(by->args.begin() + 1, by->args.end());
+      by = by->args[0];
+    }
+    Term *term = make(TermKind::Grad, loc, {args[0], by});
+    term->range = expr.range;
+    return {element.empty() ? term : index(term, element, loc)};
   }
   if (name == "fold") {
     Term *term = make(TermKind::Fold, loc, args);

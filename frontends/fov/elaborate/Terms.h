@@ -82,6 +82,8 @@ enum class TermKind {
   Fill,     // number everywhere over `sizes`
   Vector,   // args[0]; a number becomes a vector of one
   Dropout,  // args[0] with the rate args[1]
+  Grad,     // the derivative of the number args[0] by args[1], all else fixed
+  GradOver, // the same over the free indices of args[1], an array of them
 };
 
 enum class Fn {

@@ -574,5 +574,6 @@ attn::SystemOp Lowering::run(llvm::StringRef name) {
     placeholder.replaceAllUsesWith(it->second);
     op->erase();
   }
+  buildGradients();
   return system;
 }

@@ -7,6 +7,7 @@
 #include "frontends/fov/Diagnostics.h"
 #include "frontends/fov/elaborate/Terms.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <set>
 
@@ -106,6 +107,11 @@ private:
   Node emitReshape(Term *term, const Path &path, ArrayRef<IndexVar *> indices,
                    llvm::StringRef label);
 
+  // Gradients (LowerGradients.cpp).
+  mlir::Value gradientOf(mlir::Value root, mlir::Value element);
+  void buildGradients();
+  void buildGradient(mlir::Operation *gradient);
+
   // Scalars (LowerScalars.cpp).
   mlir::Value scalar(Body &body, Term *term, Position position, Kind kind);
   mlir::Value rawScalar(Body &body, Term *term, Position position);
@@ -145,6 +151,8 @@ private:
   /// The conditions that some read needs.
   std::set<std::pair<Term *, bool>> guards;
   std::map<std::pair<Term *, Term *>, bool> needed;
+  /// The gradients that adjoints replace once all arrays are defined.
+  llvm::SetVector<mlir::Operation *> gradients;
   mlir::Value start;                           // <s>
   std::map<std::string, const Atom *> lengths; // emitted, by name
   mlir::Operation *lastLength = nullptr;

@@ -166,6 +166,7 @@ Value Lowering::materialiseOver(Term *term, ArrayRef<IndexVar *> order,
   case TermKind::Fold:
   case TermKind::Flatten:
   case TermKind::Dropout:
+  case TermKind::GradOver:
     isNode = !isIndexOnly(term);
     break;
   default:
@@ -266,6 +267,13 @@ Lowering::Node Lowering::materialise(Term *term, const Path &outer,
     Value operand = materialiseOver(term->args[0], indices, Kind::Real, "",
                                     term->loc, path);
     node = {emitDropout(*term, indices, operand, label), indices};
+    break;
+  }
+  case TermKind::GradOver: {
+    Array &element = *term->args[1]->array;
+    Value root = materialiseOver(term->args[0], element.context, Kind::Real, "",
+                                 term->loc, path);
+    node = {gradientOf(root, valueOf(&element)), indices};
     break;
   }
   default: {
