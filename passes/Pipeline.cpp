@@ -150,6 +150,7 @@ static void derive(Passes manager, const PipelineOptions &options) {
   DeriveObjectiveOptions objective;
   llvm::append_range(objective.get, options.get);
   objective.each = options.each;
+  objective.updates = options.gradients;
   manager.addPass(createDeriveObjective(objective));
   // After the objective, which is a mean.
   manager.addPass(createRepeatSamples());

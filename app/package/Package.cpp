@@ -325,6 +325,7 @@ bool Package::describeTraining() {
     return true;
   description.train = block.entries;
   description.dims = model->dims;
+  description.states = readStates(*model);
   if (!readFrozen(session, arguments, *model, description.frozen))
     return false;
   runtime::TrainOptions options;

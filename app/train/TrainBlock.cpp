@@ -45,6 +45,14 @@ bool fovea::cli::readFrozen(Session &session, const Arguments &arguments,
   return true;
 }
 
+std::map<std::string, bool> fovea::cli::readStates(const Model &model) {
+  std::map<std::string, bool> states;
+  for (const ParameterInfo &parameter : model.parameters)
+    if (parameter.change != ParameterInfo::gradient)
+      states[parameter.path] = parameter.change == ParameterInfo::once;
+  return states;
+}
+
 bool fovea::cli::checkNames(Session &session, const Arguments &arguments,
                             const Model &model,
                             const runtime::TrainOptions &options) {

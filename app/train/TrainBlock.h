@@ -21,6 +21,10 @@ TrainBlock readTrainBlock(Model &model);
 bool readFrozen(Session &session, const Arguments &arguments,
                 const Model &model, std::vector<std::string> &frozen);
 
+/// The states of a model, and whether an update of each is the same for all
+/// examples.
+std::map<std::string, bool> readStates(const Model &model);
+
 /// Checks that the block's lengths and parameters exist in the model
 /// (reported).
 bool checkNames(Session &session, const Arguments &arguments,

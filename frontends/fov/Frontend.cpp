@@ -14,6 +14,7 @@
 #include "frontends/fov/elaborate/Elaborate.h"
 #include "frontends/fov/lower/Gradients.h"
 #include "frontends/fov/lower/Lower.h"
+#include "frontends/fov/lower/Reach.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "llvm/Support/Path.h"
@@ -214,9 +215,53 @@ static void describeUses(const Program &program, const std::string &prefix,
   }
 }
 
+/// Whether the example, or a random number, may change a term.
+static bool isOfExample(const Term &term) {
+  auto differs = [](const IndexVar *var) {
+    return var->extent && var->extent->differs();
+  };
+  switch (term.kind) {
+  case TermKind::Dropout:
+    return true;
+  case TermKind::Size:
+    return term.extent.differs();
+  default:
+    break;
+  }
+  const Array *array = term.array;
+  bool isGiven =
+      array && (array->source == Array::Data ||
+                (array->source == Array::Equation && array->pieces.empty()));
+  return isGiven || llvm::any_of(term.vars, differs);
+}
+
+/// Finds the updates that are the same for all examples. They keep their value
+/// where the others are means.
+static void findUpdatesOnce(Elaborated &model) {
+  for (Update &update : model.updates) {
+    llvm::SetVector<const Array *> arrays;
+    arrays.insert(update.value);
+    bool isOnce = true;
+    for (size_t i = 0; i < arrays.size() && isOnce; ++i)
+      for (const Piece &piece : arrays[i]->pieces)
+        forEachPart(piece.value, [&](const Term *part) {
+          bool isStep = part->array && part->array == model.updateNumber;
+          isOnce &= isStep || !isOfExample(*part);
+          if (part->array)
+            arrays.insert(part->array);
+        });
+    update.isOnce = isOnce;
+    if (isOnce)
+      update.value->name = "update.once/" + update.state->name;
+  }
+}
+
 static void describe(const Elaborated &model, Model &result) {
   for (const Array *param : model.params) {
     ParameterInfo info;
+    for (const Update &update : model.updates)
+      if (update.state == param)
+        info.change = update.isOnce ? ParameterInfo::once : ParameterInfo::mean;
     info.path = param->name;
     info.role = param->initial;
     for (const Extent &size : param->declared) {
@@ -502,6 +547,7 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
     if (decoding)
       checkGenerated(*model, diagnostics);
     if (!decoding) {
+      findUpdatesOnce(*model);
       checkMetricArguments(*program, *model, diagnostics);
       result->name = model->name;
       describe(*model, *result);

@@ -52,8 +52,11 @@ struct FrontendOptions {
   Facts *facts = nullptr;
 };
 
-/// One parameter, under its stable path.
+/// One parameter or state, under its stable path.
 struct ParameterInfo {
+  /// How a training changes it: by its gradient, by the mean over the examples
+  /// of its update, or by an update that no example changes.
+  enum Change { gradient, mean, once } change = gradient;
   std::string path; // `cell.2.weight_ih`
   /// The extents; -1 for a vocabulary without a size yet.
   llvm::SmallVector<int64_t> shape;

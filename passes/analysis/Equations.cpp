@@ -153,7 +153,13 @@ bool fovea::attn::isOfObjective(OutputOp output) {
          llvm::is_contained({"nll", "logp", "choices", "penalty"}, target) ||
          llvm::any_of(
              ArrayRef{"surrogate.", "estimate.", "state.", "grad/", "adjoint/"},
-             [&](StringRef prefix) { return target.starts_with(prefix); });
+             [&](StringRef prefix) { return target.starts_with(prefix); }) ||
+         isUpdate(target);
+}
+
+bool fovea::attn::isUpdate(StringRef equation) {
+  return equation.starts_with("update/") ||
+         equation.starts_with("update.once/");
 }
 
 SetVector<Operation *> fovea::attn::neededBy(SystemOp system, bool objective) {

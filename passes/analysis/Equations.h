@@ -52,6 +52,10 @@ mlir::Value copiedBy(ComputeOp op);
 /// merely asked for.
 bool isOfObjective(OutputOp output);
 
+/// Whether an equation gives the new values of a state: `update/code`, or
+/// `update.once/code` if no example changes them.
+bool isUpdate(llvm::StringRef equation);
+
 /// Returns the outputs of the objective (or all others) with the ops that they
 /// depend on. Marks steer a search and belong to it.
 llvm::SetVector<mlir::Operation *> neededBy(SystemOp system, bool objective);

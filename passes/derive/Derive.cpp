@@ -140,7 +140,8 @@ std::vector<std::string> fovea::attn::unreadEquations(SystemOp system) {
   std::vector<std::string> names;
   for (auto equation : system.getOps<EquationOp>()) {
     Operation *given = equation.getValue().getDefiningOp();
-    if (!isa<DataOp, ParamOp>(given) && unread.contains(number.lookup(given)))
+    if (!isa<DataOp, ParamOp>(given) && !isUpdate(equation.getTarget()) &&
+        unread.contains(number.lookup(given)))
       names.push_back(equation.getTarget().str());
   }
   return names;

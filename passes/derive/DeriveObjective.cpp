@@ -490,8 +490,11 @@ struct DeriveObjective
     llvm::StringMap<Value> equations;
     for (auto equation : system.getOps<EquationOp>())
       equations[equation.getTarget()] = equation.getValue();
-    if (failed(refuseLatents(system)) ||
-        failed(resolveEquations(system, equationsToGet(system, get))))
+    std::vector<std::string> kept = equationsToGet(system, get);
+    for (auto equation : system.getOps<EquationOp>())
+      if (updates && isUpdate(equation.getTarget()))
+        kept.push_back(equation.getTarget().str());
+    if (failed(refuseLatents(system)) || failed(resolveEquations(system, kept)))
       return signalPassFailure();
     double smooth = smoothingOf(getOperation());
     Objective objective(system, smooth, each, equations);

@@ -114,7 +114,8 @@ def DeriveObjective : Pass<"attn-derive-objective", "::mlir::ModuleOp"> {
       (with label smoothing where `attn.train` has `smooth`); `logp`, the sum of
       log p without smoothing; `choices`, the number of choices made; `penalty`,
       the sum of the penalties; with `each`, `logp/K`, log p of each element of
-      the choice K; and the equations named in `get`. Without
+      the choice K; the equations named in `get`; and with `updates`, the new
+      values of states, `update/..` and `update.once/..`. Without
       choices and penalties, and with an empty `get`: the equations that no
       other equation reads. Of probabilities that are a softmax or a sigmoid the
       log is taken before they are numbers, some of which would be 0. Data that
@@ -139,7 +140,8 @@ def DeriveObjective : Pass<"attn-derive-objective", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"get", "get", "std::string", "names of equations that become outputs">,
-    Option<"each", "each", "bool", "false", "log p of each element of a choice is an output, `logp/K`, too">
+    Option<"each", "each", "bool", "false", "log p of each element of a choice is an output, `logp/K`, too">,
+    Option<"updates", "updates", "bool", "false", "the new values of states are outputs, too">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

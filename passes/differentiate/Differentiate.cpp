@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/adjoints/Names.h"
 #include "dialect/adjoints/System.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Equations.h"
 #include "passes/analysis/Graph.h"
 #include "runtime/data/Quantise.h"
 #include "llvm/ADT/MapVector.h"
@@ -91,8 +93,47 @@ static FailureOr<Objective> objectiveOf(SystemOp system) {
   return objective;
 }
 
+/// Takes the updates of states out of a system: their values by the states'
+/// names. A mean over the examples has the weight of a penalty.
+static llvm::StringMap<Value> takeUpdates(SystemOp system) {
+  llvm::StringMap<Value> updates;
+  OpBuilder builder = OpBuilder::atBlockEnd(&system.getBody().front());
+  Value weight;
+  for (OutputOp output : llvm::to_vector(system.getOps<OutputOp>())) {
+    StringRef name = output.getTarget();
+    bool isOnce = name.consume_front("update.once/");
+    if (!isOnce && !name.consume_front("update/"))
+      continue;
+    Value value = output.getValue();
+    output.erase();
+    if (isOnce) {
+      updates[name] = value;
+      continue;
+    }
+    Location loc = value.getLoc();
+    auto type = cast<ArrayType>(value.getType());
+    if (!weight)
+      weight =
+          DataOp::create(builder, loc, ArrayType::get({}, builder.getF64Type()),
+                         "seed.penalty");
+    auto compute =
+        ComputeOp::create(builder, loc, labelFor("d ", value), axisNames(value),
+                          type.getShape().getValue(), {}, type.getRank(),
+                          Reducer::none, builder.getF64Type());
+    OpBuilder body = OpBuilder::atBlockBegin(&compute.getBody().front());
+    Value element =
+        ReadOp::create(body, loc, value, compute.getBody().getArguments());
+    Value share = ReadOp::create(body, loc, weight, ValueRange());
+    YieldOp::create(
+        body, loc,
+        arith::MulFOp::create(body, loc, element, share).getResult());
+    updates[name] = compute.getResult();
+  }
+  return updates;
+}
+
 /// Adds the gradients of all parameters to a system, and the adjoints of the
-/// data named `by`.
+/// data named `by`. A state has its update in the place of a gradient.
 static LogicalResult differentiate(SystemOp system, ArrayRef<std::string> by) {
   FailureOr<Objective> objective = objectiveOf(system);
   if (failed(objective))
@@ -100,9 +141,11 @@ static LogicalResult differentiate(SystemOp system, ArrayRef<std::string> by) {
   auto isGivenBy = [&](DataOp data) {
     return llvm::is_contained(by, data.getSource()) && isReal(data.getResult());
   };
+  llvm::StringMap<Value> updates = takeUpdates(system);
   SmallVector<Value> inputs;
   for (ParamOp param : system.getOps<ParamOp>())
-    inputs.push_back(param.getResult());
+    if (!updates.contains(param.getPath()))
+      inputs.push_back(param.getResult());
   for (DataOp data : system.getOps<DataOp>())
     if (isGivenBy(data))
       inputs.push_back(data.getResult());
@@ -121,6 +164,10 @@ static LogicalResult differentiate(SystemOp system, ArrayRef<std::string> by) {
   for (ParamOp param : system.getOps<ParamOp>()) {
     params[param.getPath()] = param.getResult();
     gradients[param.getPath()];
+    if (Value update = updates.lookup(param.getPath())) {
+      gradients[param.getPath()] = {update};
+      continue;
+    }
     if (Value part = adjoint.lookup(param.getResult()))
       gradients[param.getPath()].push_back(part);
   }
@@ -141,6 +188,19 @@ static LogicalResult differentiate(SystemOp system, ArrayRef<std::string> by) {
                      ("adjoint/" + data.getSource()).str(), gradient);
   }
   return success();
+}
+
+/// States are updated with the gradients, and not where only the loss is
+/// computed.
+static void dropUpdates(SystemOp loss) {
+  bool isChanged = false;
+  for (OutputOp output : llvm::to_vector(loss.getOps<OutputOp>()))
+    if (isUpdate(output.getTarget())) {
+      output.erase();
+      isChanged = true;
+    }
+  if (isChanged)
+    eraseDeadArrays(loss);
 }
 
 /// Estimates for an update are reported by the update.
@@ -175,6 +235,7 @@ struct Differentiate : fovea::attn::impl::DifferentiateBase<Differentiate> {
     auto grad = cast<SystemOp>(builder.clone(*loss));
     grad.setSymName("grad");
     useEstimates(grad);
+    dropUpdates(loss);
     if (failed(differentiate(grad, by))) {
       grad.erase();
       signalPassFailure();

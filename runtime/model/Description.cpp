@@ -151,7 +151,7 @@ template <typename A> static void fields(A &a, Description &x) {
   a(x.averagesExamples), a(x.parameters), a(x.data), a(x.programs);
   a(x.hasDecoder), a(x.decoder), a(x.search), a(x.unknown);
   a(x.shows), a(x.axisSymbols);
-  a(x.train), a(x.dims), a(x.frozen), a(x.vocabularies);
+  a(x.train), a(x.dims), a(x.frozen), a(x.states), a(x.vocabularies);
 }
 
 namespace {

@@ -63,7 +63,8 @@ struct Description {
   /// `train { .. }` and the dims that its entries name.
   std::map<std::string, std::string> train;
   std::map<std::string, int64_t> dims;
-  std::vector<std::string> frozen; // that training leaves
+  std::vector<std::string> frozen;    // that training leaves
+  std::map<std::string, bool> states; // TrainOptions.h
   /// The vocabularies, in the format of weights files.
   std::map<std::string, std::string> vocabularies;
 };

@@ -99,6 +99,7 @@ Status Model::takeWeights(TensorFile &file, const std::string &name) {
         status.failed())
       return status;
   options.frozen = description.frozen;
+  options.states = description.states;
   learner = Learner::create(file, options, description.isDouble, pool.get());
   weights = learner->weights();
   rule = options.optimiser.rule;

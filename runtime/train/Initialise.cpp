@@ -91,6 +91,8 @@ static Start defaultStart(const InitialParameter &parameter,
 
 static Start startOf(const InitialParameter &parameter, const Scheme &scheme,
                      const Siblings &siblings) {
+  if (parameter.role.starts_with("= "))
+    return {Start::Constant, std::strtod(parameter.role.c_str() + 2, nullptr)};
   if (parameter.role == "layer_norm:weight")
     return {Start::Constant, 1};
   if (parameter.role == "layer_norm:bias")

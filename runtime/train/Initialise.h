@@ -27,7 +27,7 @@ struct InitialParameter {
   std::string path;
   std::vector<int64_t> shape;
   /// The def that declares it and its name in that def, `linear:weight`; `:v`
-  /// outside of defs.
+  /// outside of defs; `= 0.5`: all of its values.
   std::string role;
 };
 

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
+#include <limits>
+#include <utility>
 
 using namespace fovea::runtime;
 
@@ -23,6 +25,10 @@ struct Span {
   int64_t begin = 0, count = 0;
   double clip = 0; // of the values of its gradient; 0: any
   bool isFrozen = false;
+  bool isState = false; // takes the sum of its updates
+  bool isOnce = false;  // and there is one for all micro-batches
+
+  bool isStepped() const { return !isFrozen && !isState; }
 };
 
 template <typename T> class LearnerOf : public Learner {
@@ -36,6 +42,7 @@ public:
   OwnedMemory gradients() override { return memoryOf(slopes.get()); }
   void beginGradients(int64_t batches) override {
     sums->begin(batches, slopes);
+    isFirstBatch = team.rank() == 0;
   }
   void addGradients(const Workspace &workspace) override;
   void sendGradients() override { sums->send(); }
@@ -92,6 +99,9 @@ private:
   void loadArray(const TensorFile &file, const std::string &prefix, T *array,
                  int64_t from, int64_t to);
 
+  bool takeUpdates();
+  void putUpdates();
+
   const TrainOptions options;
   FoveaPool *pool;
   Team &team;
@@ -106,6 +116,8 @@ private:
   Memory rounded;       // the weights that programs read now, in bf16
   Memory average;       // of the weights after each update; null: none is kept
   Memory first, second; // from .. to-1
+  Memory updates;       // of states, while the gradients make a step
+  bool isFirstBatch = false;
 };
 
 } // namespace
@@ -146,6 +158,10 @@ LearnerOf<T>::LearnerOf(const TensorFile &initial, const TrainOptions &options,
         {path, tensor.shape, total, count, clipOf(options.clipValue, path)});
     for (const std::string &name : options.frozen)
       spans.back().isFrozen |= isBelow(path, name);
+    if (auto state = options.states.find(path); state != options.states.end()) {
+      spans.back().isState = !spans.back().isFrozen;
+      spans.back().isOnce = state->second;
+    }
     total += (count + step - 1) / step * step;
   }
   // A part of the norm is the norm of whole parts.
@@ -161,6 +177,8 @@ LearnerOf<T>::LearnerOf(const TensorFile &initial, const TrainOptions &options,
     second = allocateArray<T>(to - from);
   if (options.noise > 0)
     noisy = allocateArray<T>(total);
+  if (!options.states.empty())
+    updates = allocateArray<T>(total);
   if (options.roundsWeights)
     rounded = allocateArray<T>(total);
   for (const Span &span : spans) {
@@ -200,7 +218,7 @@ OwnedMemory LearnerOf<T>::weightsToLearn(uint64_t seed, int64_t update) {
       // Box and Muller.
       double radius = std::sqrt(-2 * logOf((words[0] + 1.0) * unit));
       double normal = radius * cosOfTurns(words[1] * unit);
-      double noise = span.isFrozen ? 0 : options.noise * normal;
+      double noise = span.isStepped() ? options.noise * normal : 0;
       noisy[i] = current[i] + static_cast<T>(noise);
     }
   return weightsFrom(noisy.get());
@@ -232,7 +250,7 @@ template <typename T>
 void LearnerOf<T>::addGradients(const Workspace &workspace) {
   T *values = sums->next();
   for (const Span &span : spans) {
-    if (span.isFrozen)
+    if (span.isFrozen || (span.isOnce && !isFirstBatch))
       continue;
     std::string name = "grad/" + span.path;
     if (const T *gradient = workspace.wholeOutput<T>(name)) {
@@ -243,6 +261,7 @@ void LearnerOf<T>::addGradients(const Workspace &workspace) {
     }
   }
   sums->add();
+  isFirstBatch = false;
   waitForDevice();
 }
 
@@ -281,8 +300,38 @@ template <typename T> double LearnerOf<T>::normOf() const {
   return std::sqrt(sum);
 }
 
+/// Takes the updates of states out of the sums, so that gradients alone have a
+/// norm. Returns false, and takes nothing, if one is not finite.
+template <typename T> bool LearnerOf<T>::takeUpdates() {
+  bool isFinite = true;
+  forSpans(from, to, [&](const Span &span, int64_t first, int64_t last) {
+    for (int64_t i = first; i < last && span.isState; ++i)
+      isFinite &= bool(std::isfinite(slopes[i]));
+  });
+  if (isDivided)
+    for (const std::string &other : team.gatherTexts(isFinite ? "" : "not"))
+      isFinite &= other.empty();
+  if (isFinite)
+    forSpans(from, to, [&](const Span &span, int64_t first, int64_t last) {
+      for (int64_t i = first; i < last && span.isState; ++i)
+        updates[i] = std::exchange(slopes[i], T(0));
+    });
+  return isFinite;
+}
+
+/// Writes the updates into the states.
+template <typename T> void LearnerOf<T>::putUpdates() {
+  forSpans(from, to, [&](const Span &span, int64_t first, int64_t last) {
+    if (span.isState)
+      std::copy(updates.get() + first, updates.get() + last,
+                current.get() + first);
+  });
+}
+
 template <typename T> double LearnerOf<T>::learn(int64_t update) {
-  double norm = normOf();
+  double norm = !updates || takeUpdates()
+                    ? normOf()
+                    : std::numeric_limits<double>::infinity();
   if (!std::isfinite(norm)) {
     // The explanation examines all of them.
     if (isDivided)
@@ -308,21 +357,23 @@ template <typename T> double LearnerOf<T>::learn(int64_t update) {
          slopes.get() + begin, first ? first.get() + (begin - from) : nullptr,
          second ? second.get() + (begin - from) : nullptr, end - begin, pool);
   };
-  // Everything between two frozen parameters, at once.
+  // Everything between two parameters without a step, at once.
   int64_t begin = 0;
   for (const Span &span : spans) {
-    if (!span.isFrozen)
+    if (span.isStepped())
       continue;
     stepOver(begin, span.begin);
     begin = span.begin + span.count;
   }
   stepOver(begin, total);
   waitForDevice();
+  if (updates)
+    putUpdates();
   if (isDivided)
     gatherChunks(current.get());
   if (options.columnNorm > 0)
     for (const Span &span : spans)
-      if (span.shape.size() > 1 && span.count > 0 && !span.isFrozen)
+      if (span.shape.size() > 1 && span.count > 0 && span.isStepped())
         limitRows(current.get() + span.begin, span.shape[0],
                   span.count / span.shape[0], options.columnNorm);
   waitForDevice();
@@ -337,6 +388,11 @@ template <typename T> void LearnerOf<T>::moveAverage() {
   T share = static_cast<T>(1 - options.polyak);
   for (int64_t i = 0; i < total; ++i)
     average[i] += share * (current[i] - average[i]);
+  // A state is not averaged.
+  for (const Span &span : spans)
+    if (span.isState)
+      std::copy_n(current.get() + span.begin, span.count,
+                  average.get() + span.begin);
 }
 
 /// Returns the first parameter with a value of `array`, from .. to-1, that is

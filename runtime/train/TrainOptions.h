@@ -84,6 +84,9 @@ struct TrainOptions {
   std::map<std::string, double> clipValue;
   /// The frozen parameters: those with these names, or below them.
   std::vector<std::string> frozen;
+  /// The states, which take the sums of their updates instead of steps; and
+  /// whether an update is one value, and not a mean over the examples.
+  std::map<std::string, bool> states;
   double columnNorm = 0; // of the weights into one unit; 0: any
   double noise = 0;      // deviation of the noise on weights
   double noiseAfter = 0; // the last update without this noise

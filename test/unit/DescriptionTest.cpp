@@ -73,6 +73,7 @@ static Description full() {
   description.train = {{"optimiser", "adam"}};
   description.dims = {{"H", 5}};
   description.frozen = {"lm"};
+  description.states = {{"code", false}, {"count", true}};
   description.vocabularies = {{"vocabulary.x", "words\n<s>\n"}};
   return description;
 }

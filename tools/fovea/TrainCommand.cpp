@@ -379,6 +379,7 @@ bool TrainCommand::readOptions() {
     return false;
   if (!readFrozen(session, arguments, *model, options.frozen))
     return false;
+  options.states = readStates(*model);
   training.averagesExamples = block.averagesExamples;
   position.seed = isResumed ? position.seed : arguments.seed.value_or(0);
   training.order = {position.seed, options.batch, options.countsTokens,

@@ -41,6 +41,7 @@ bool Checker::run() {
     pieces(*data);
   choices();
   marks();
+  updates();
   for (auto &[term, loc] : model.penalties)
     if (term->shape && !term->shape->empty())
       error(Code::numberExpected, loc,
@@ -428,6 +429,30 @@ void Checker::marks() {
             "'longest' is one number for the whole example: it has "
             "no index");
   }
+}
+
+/// Each state has an update of its shape.
+void Checker::updates() {
+  std::set<const Array *> updated;
+  for (const Update &update : model.updates) {
+    updated.insert(update.state);
+    std::optional<Shape> given = update.value->shape();
+    const std::optional<Shape> &wanted = update.state->valueShape;
+    if (given && wanted && !sameShape(*given, *wanted))
+      error(Code::state, update.loc,
+            "'" + update.state->text + "' is " + shapeText(*wanted) +
+                ", but its update is " +
+                (given->empty() ? "a number" : shapeText(*given)),
+            {{update.state->loc, "it is declared here"}});
+  }
+  // The states of an import are given.
+  for (const Array *param : model.params)
+    if (param->isState && !param->root.empty() && !model.decoding &&
+        !updated.count(param))
+      error(Code::state, param->loc,
+            "state '" + param->text +
+                "' is never updated; help: write update " + param->root +
+                " = ..");
 }
 
 /// Returns whether some size of a shape waits for a call that binds it.

@@ -67,6 +67,7 @@ private:
   bool checkJoin(Term &term);
   bool checkContract(Term &term);
   bool checkFold(Term &term);
+  void updates();
   bool checkDropout(Term &term);
   bool checkGradient(Term &term);
   bool isCondition(const Term &term);

@@ -237,8 +237,9 @@ void StaticAnalysis::walk(const Expr &expr, const Env *env,
 }
 
 void StaticAnalysis::collect(const Statement &s) {
-  bool isEquation =
-      s.kind == StatementKind::Equation || s.kind == StatementKind::Choice;
+  bool isEquation = s.kind == StatementKind::Equation ||
+                    s.kind == StatementKind::Choice ||
+                    s.kind == StatementKind::Update;
   if (!isEquation && s.kind != StatementKind::Penalty &&
       s.kind != StatementKind::Return)
     return;

@@ -303,8 +303,8 @@ static void checkTrained(const Elaborated &model, Diagnostics &diagnostics) {
   std::set<std::string> said;
   for (const Array *param : model.params) {
     // Parameters of an import may be trained elsewhere.
-    if (param->root.empty() || !used.has(param) || smooth.has(param) ||
-        !said.insert(param->root).second)
+    if (param->root.empty() || param->isState || !used.has(param) ||
+        smooth.has(param) || !said.insert(param->root).second)
       continue;
     // One per module is enough: an unused bias is not a mistake.
     bool isPartly = llvm::any_of(model.params, [&](const Array *other) {

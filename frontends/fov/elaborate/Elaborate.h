@@ -240,6 +240,8 @@ private:
 
   // Parameters and modules (ElaborateParams.cpp).
   void declareParam(const ast::Statement &statement, Scope &scope);
+  void beginState(const ast::Statement &statement, ArrayRef<Array *> arrays,
+                  Scope &scope);
   std::vector<std::string> membersOf(const ast::Axis &axis, Family &family,
                                      Scope &scope);
   Member makeParam(const ast::Statement &statement, const std::string &path,
@@ -262,6 +264,10 @@ private:
   void elaborateStatement(const ast::Statement &statement, Scope &scope);
   void elaborateAt(const ast::Statement &statement, Scope &scope,
                    const Bindings *statics);
+  void elaborateUpdate(const ast::Statement &statement, Scope &scope,
+                       const Bindings *bindings);
+  void addUpdate(Array &state, SmallVector<PiecePlace, 2> places, Term *value,
+                 SMLoc loc);
   std::optional<std::string> placeKey(const ast::Left &left, Scope &scope,
                                       const Bindings *bindings);
   bool isCovered(const ast::Statement &statement, Scope &scope,
@@ -293,6 +299,7 @@ private:
   Term *expression(const ast::Expr &expr, Scope &scope,
                    const Bindings *bindings);
   Terms tuple(const ast::Expr &expr, Scope &scope, const Bindings *bindings);
+  Term *partOf(const Instance &module, SMLoc loc);
   Term *nameTerm(const ast::Expr &expr, Scope &scope, const Bindings *bindings);
   Array *updateNumber();
   Term *indexTerm(const ast::Expr &expr, Scope &scope,
@@ -468,6 +475,14 @@ private:
   std::map<std::string, unsigned> callCounts;
   std::set<std::pair<const Scope *, std::string>> freshSizes;
   std::map<StringRef, const ast::Entry *> pendingMarks;
+  /// In an update of a module: its array that is updated, and the rest of its
+  /// name after the module's, `.cell.weight`. Names of modules mean their
+  /// arrays with the same rest.
+  struct Part {
+    Array *state;
+    std::string suffix;
+  };
+  std::optional<Part> partOfModules;
   std::set<std::string> treated; // random names with an estimator
   /// The choice whose treatment is being elaborated.
   const Choice *underTreatment = nullptr;

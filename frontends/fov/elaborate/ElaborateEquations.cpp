@@ -230,6 +230,8 @@ Array *Elaborator::readLeft(const ast::Left &left, Scope &scope,
 
 void Elaborator::elaborateAt(const Statement &s, Scope &scope,
                              const Bindings *bindings) {
+  if (s.kind == StatementKind::Update)
+    return elaborateUpdate(s, scope, bindings);
   struct Target {
     Array *array = nullptr;
     SmallVector<PiecePlace, 2> places = {};
@@ -373,6 +375,13 @@ void Elaborator::elaborateAll(const Statements &statements, Scope &scope) {
                      return left.places.empty();
                    });
       if (!isLet)
+        elaborateStatement(*s, scope);
+    } else if (s->kind == StatementKind::Update) {
+      if (scope.isCall)
+        error(Code::misplacedStatement, s->loc,
+              "an update belongs to the model, not to a def, which may be "
+              "called several times");
+      else if (!model->decoding)
         elaborateStatement(*s, scope);
     } else if (s->kind == StatementKind::Penalty) {
       Term *value = expression(*s->value, scope, nullptr);

@@ -180,6 +180,8 @@ Term *Elaborator::nameTerm(const Expr &expr, Scope &scope,
     if (!resolveMember(*symbol->family, {}, scope, bindings, expr.loc, member,
                        rest))
       return nullptr;
+    if (member.instance && partOfModules)
+      return partOf(*member.instance, expr.loc);
     if (member.instance) {
       error(Code::moduleAsValue, expr.loc,
             "'" + name.str() + "' is a module; apply it: " + name.str() +
@@ -235,6 +237,8 @@ Term *Elaborator::indexTerm(const Expr &expr, Scope &scope,
       if (!resolveMember(*symbol.family, rest, scope, bindings, expr.loc,
                          member, unused))
         return nullptr;
+      if (member.instance && partOfModules && unused.empty())
+        return partOf(*member.instance, expr.loc);
       if (member.instance) {
         error(Code::moduleAsValue, expr.loc,
               "'" + symbol.family->name + "' is a module; help: apply it: " +

@@ -7,6 +7,7 @@
 
 #include "frontends/fov/elaborate/Elaborate.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace fovea;
@@ -381,6 +382,28 @@ std::vector<std::string> Elaborator::membersOf(const ast::Axis &axis,
   return members;
 }
 
+/// The arrays of a state begin with a number, or as parameters do.
+void Elaborator::beginState(const Statement &s, ArrayRef<Array *> arrays,
+                            Scope &scope) {
+  std::string initial;
+  if (s.value) {
+    Term *value = expression(*s.value, scope, nullptr);
+    if (!value)
+      return;
+    if (value->kind != TermKind::Number)
+      return error(Code::state, s.value->loc,
+                   "a state begins with a number that is known before anything "
+                   "runs, or, without one, as a parameter does");
+    llvm::raw_string_ostream(initial)
+        << "= " << llvm::format("%.17g", value->number);
+  }
+  for (Array *array : arrays) {
+    array->isState = true;
+    if (!initial.empty())
+      array->initial = initial;
+  }
+}
+
 void Elaborator::declareParam(const Statement &s, Scope &scope) {
   Symbol symbol{Symbol::Mistake, s.array.loc};
   Family *family = symbol.family = &families.emplace_back();
@@ -438,7 +461,10 @@ void Elaborator::declareParam(const Statement &s, Scope &scope) {
     llvm::SaveAndRestore<Root> outer(root);
     if (!scope.instance)
       root = {s.array.loc, scope.prefix.empty() ? path.text : ""};
+    size_t first = model->params.size();
     Member member = makeParam(s, path.text, scope, path.bindings);
+    if (s.isState)
+      beginState(s, ArrayRef(model->params).drop_front(first), scope);
     if (!member.array && !member.instance)
       return;
     family->members[path.at] = member;

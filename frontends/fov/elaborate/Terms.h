@@ -233,7 +233,8 @@ struct Array {
   // belongs to an import.
   Shape declared;
   std::string root;
-  std::string initial; // what `fovea init` starts it with: weight, bias, ..
+  std::string initial;  // what `fovea init` starts it with: weight, bias, ..
+  bool isState = false; // updates change it, and not its gradient
 
   // Found by Infer.cpp; declared for data and parameters.
   std::optional<Shape> valueShape;
@@ -294,6 +295,14 @@ struct Choice {
   Term *ahead = nullptr, *isThere = nullptr;
 };
 
+/// `update code = ..`: the array of its new values.
+struct Update {
+  Array *state;
+  Array *value;
+  SMLoc loc;
+  bool isOnce = false; // no example changes the value
+};
+
 /// `stop[t] = ..` and others of decode { }: equations that steer the search.
 struct Mark {
   std::string name;
@@ -336,6 +345,7 @@ struct Elaborated {
   Array *updateNumber = nullptr; // null: no equation reads it
   std::vector<Choice> choices;
   std::vector<std::pair<Term *, SMLoc>> penalties;
+  std::vector<Update> updates;
   std::vector<IndexUse> uses;
   std::vector<SizeBinding> bindings;
   /// Open sizes that are the number of symbols of a token.

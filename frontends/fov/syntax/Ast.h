@@ -158,6 +158,7 @@ enum class StatementKind {
   Def,
   Use,
   Penalty,
+  Update,
   Equation,
   Choice,
   Block,
@@ -182,10 +183,12 @@ struct Statement {
   // declared name: `dim A = 1, B = 2` gives two.
   Expr *value = nullptr;
 
-  // Data, Param: one Statement per array; `module` is Param's call.
+  // Data, Param: one Statement per array; `module` is Param's call. A state is
+  // a Param, with what it begins with in `value`, or null.
   Array array;
   Type type;
   Expr *module = nullptr;
+  bool isState = false;
 
   // Length: the index place (value and bound as in an equation).
   Place place = {};
@@ -200,7 +203,7 @@ struct Statement {
   // Return: values.
   ArrayRef<Expr *> values;
 
-  // Equation (several for a tuple), Choice (one).
+  // Equation (several for a tuple), Choice and Update (one).
   ArrayRef<Left> lefts;
   bool guide = false;
 

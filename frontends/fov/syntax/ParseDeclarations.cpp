@@ -74,12 +74,14 @@ bool Parser::parseData(Statements &out) {
   return true;
 }
 
-/// "param" array { "," array } ":" call { "," array { "," array } ":" call }
-bool Parser::parseParam(Statements &out) {
+/// ("param" | "state") array { "," array } ":" call [ "=" expr ]
+///   { "," array { "," array } ":" call [ "=" expr ] }
+bool Parser::parseParam(Statements &out, bool isState) {
   SMLoc first = advance().loc();
   do {
     List<Array> arrays;
-    if (!parseArrays(arrays, "param w : matrix(n, m)"))
+    if (!parseArrays(arrays, isState ? "state w : matrix(n, m) = 0"
+                                     : "param w : matrix(n, m)"))
       return false;
     if (at(Token::BracketOpen)) {
       fail(Code::unknownModule, token.loc(),
@@ -88,6 +90,12 @@ bool Parser::parseParam(Statements &out) {
       return false;
     }
     Expr *module = parseCall("a module");
+    Expr *value = nullptr;
+    if (module && isState && take(Token::Equal)) {
+      value = parseExpr();
+      if (!value)
+        return false;
+    }
     if (module && at(Token::Equal)) {
       fail(Code::parameterValue, token.loc(),
            "a parameter has no value; help: write train { init = "
@@ -101,6 +109,8 @@ bool Parser::parseParam(Statements &out) {
       Statement *statement = create(StatementKind::Param, first);
       statement->array = array;
       statement->module = module;
+      statement->isState = isState;
+      statement->value = value;
       out.push_back(statement);
     }
   } while (take(Token::Comma));

@@ -70,7 +70,7 @@ bool Parser::parseStatement(Statements &out, bool inDef) {
   case Token::keyword_data:
     return parseData(out);
   case Token::keyword_param:
-    return parseParam(out);
+    return parseParam(out, /*isState=*/false);
   case Token::keyword_length:
     return parseLength(out);
   case Token::keyword_def:
@@ -86,6 +86,13 @@ bool Parser::parseStatement(Statements &out, bool inDef) {
     advance();
     return parseEquation(out, /*guide=*/true);
   case Token::Name:
+    // Words only here: a name may be called `state`.
+    if (following.is(Token::Name) && !following.newlineBefore) {
+      if (first.text == "state")
+        return parseParam(out, /*isState=*/true);
+      if (first.text == "update")
+        return parseUpdate(out);
+    }
     return parseEquation(out, /*guide=*/false);
   case Token::keyword_penalty: {
     advance();
@@ -142,6 +149,24 @@ bool Parser::parseStatement(Statements &out, bool inDef) {
     return false;
   }
   }
+}
+
+/// "update" left "=" expr
+bool Parser::parseUpdate(Statements &out) {
+  Statement *statement = create(StatementKind::Update, advance().loc());
+  List<Left> lefts;
+  if (!parseLeft(lefts.emplace_back()))
+    return false;
+  statement->lefts = keep(lefts);
+  if (!take(Token::Equal)) {
+    expected("'='");
+    return false;
+  }
+  statement->value = parseExpr();
+  if (!statement->value)
+    return false;
+  out.push_back(statement);
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

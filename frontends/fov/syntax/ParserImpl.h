@@ -106,7 +106,8 @@ private:
   bool parseConstants(Statements &out, ast::StatementKind kind);
   bool parseVocab(Statements &out);
   bool parseData(Statements &out);
-  bool parseParam(Statements &out);
+  bool parseParam(Statements &out, bool isState);
+  bool parseUpdate(Statements &out);
   bool parseLength(Statements &out);
   bool parseDef(Statements &out);
   bool parseUse(Statements &out);

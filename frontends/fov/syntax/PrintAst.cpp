@@ -114,6 +114,8 @@ static StringRef spelling(StatementKind kind) {
     return "use";
   case StatementKind::Penalty:
     return "penalty";
+  case StatementKind::Update:
+    return "update";
   case StatementKind::Equation:
     return "equation";
   case StatementKind::Choice:
@@ -259,7 +261,8 @@ void Printer::printType(const ast::Type &type) {
 }
 
 void Printer::print(const Statement &statement) {
-  line() << (statement.guide ? "guide " : "") << spelling(statement.kind);
+  line() << (statement.guide ? "guide " : "")
+         << (statement.isState ? "state" : spelling(statement.kind));
   if (!statement.name.empty())
     out << ' ' << statement.name;
   if (!statement.model.empty())
