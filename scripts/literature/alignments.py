@@ -6,7 +6,7 @@ import re
 import struct
 
 from literature.texts import COMMANDED, commands
-from literature.training import all_minutes, lines, spread, table, trials
+from literature.training import all_minutes, chosen, lines, spread, table, trials
 
 MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
@@ -147,9 +147,7 @@ def prepared(folder, data, name):
 
 def alignments(folder, data, updates, only):
     rows = []
-    for name, (model, options, count, links) in JUDGED.items():
-        if only and name not in only:
-            continue
+    for name, (model, options, count, links) in chosen(JUDGED.items(), only):
         pairs, sets = prepared(folder, data, name)
         found = trials(folder, name, f"model aligned\nuse {model}\n", sets["train"], sets["valid"], updates or count, options)
         figures, exact = [], []

@@ -8,7 +8,7 @@ import re
 
 from literature.alignments import shown
 from literature.pictures import archived, png, scene, stored
-from literature.training import ADAM, SEEDS, Training, all_minutes, lines, rates, spread, table, wrong
+from literature.training import ADAM, SEEDS, Training, all_minutes, chosen, lines, rates, spread, table, wrong
 
 # The specs read annotation vectors. Here three convolutions compute them, and each place has a vector of its own.
 FRONT = """dim K = 16
@@ -106,7 +106,7 @@ def captions(folder, data, updates, only):
                 # A field is 2 x 2 of 6 x 6 places.
                 regions.append([{12 * (field // 3) + 2 * (field % 3) + at for at in (0, 1, 6, 7)} for field in fields])
         sets[part] = {"image": lines(folder / f"{part}.list", names), "tgt": lines(folder / f"{part}.txt", said)}
-    table([*HEADS, *LOOKS], [row for row, _ in captioned(folder, sets, (24, 24), only or SEEN, updates or 3000,
+    table([*HEADS, *LOOKS], [row for row, _ in captioned(folder, sets, (24, 24), chosen(SEEN, only), updates or 3000,
                                                          {"train.rate": "step(1000, 0.5, 0.004)"}, regions=regions)])
 
 
@@ -150,7 +150,7 @@ def emoji(folder, data, updates, only):
         return spread([100 - wrong([one[at] for at in both], [right[at] for at in both]) for one in made])
 
     rows = [[*row, combined(made)] for row, made in captioned(
-        folder, sets, (32, 32), only or ("soft", "even", "switched", "hard", "eight", "none"), updates or 2000,
+        folder, sets, (32, 32), chosen(SEEN, only or ("soft", "even", "switched", "hard", "eight", "none")), updates or 2000,
         {"train.rate": "step(700, 0.5, 0.004)"})]
     near = [[called["train"][at] for at in nearest(drawn["train"], drawn["test"])]]
     rows.append(["name of the most similar drawing", "", *judged(near, right, folder), combined(near)])

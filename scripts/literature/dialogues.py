@@ -8,7 +8,7 @@ import random
 import re
 
 from literature.languages import KneserNey
-from literature.training import ADAM, all_minutes, lines, spread, table, trials
+from literature.training import ADAM, all_minutes, chosen, lines, spread, table, trials
 from literature.translation import pairs_of, translations
 
 SHOWN = 12  # words of a turn, at most
@@ -54,9 +54,7 @@ def lexicon(folder, data, updates, only):
                       for at, side in enumerate(("src", "tgt"))}
     count = sum(len(pair[1]) + 1 for pair in parts["test"])
     rows = []
-    for name, title, choice in ("hmm", "`hmm_align`", JUMPS), ("even", "the same, all places alike", ALIKE):
-        if only and name not in only:
-            continue
+    for name, title, choice in chosen((("hmm", "`hmm_align`", JUMPS), ("even", "the same, all places alike", ALIKE)), only):
         found = trials(folder, name, WORDS + choice, sets["train"], sets["valid"], updates or 1000,
                        {"E": 64, **ADAM, "train.batch": 64})
         rows.append([title, all_minutes(found), perplexities(found, sets["test"], count)])
@@ -80,6 +78,7 @@ def replies(folder, data, updates, only):
             columns["reply"].append(" | ".join(map(" ".join, said)))
             columns["found"].append(" ".join(map(str, right)))
         sets[part] = {name: lines(folder / f"{part}.{name}", column) for name, column in columns.items()}
+    chosen(("match",), only)
     found = trials(folder, "match", "model replies\nuse match\n", sets["train"], sets["valid"], updates or 1000,
                    {"E": 64, "H": 128, "train.rate": 0.002, "train.batch": 8}, metric="accuracy",
                    more=["--best-by", "accuracy"])
@@ -122,10 +121,8 @@ def dialogue(folder, data, updates, only):
             for part, own in parts.items()}
     count = sum(len(turn) + 1 for turns in parts["test"] for turn in turns)
     rows = []
-    for name, title, more, options in (("hred", "`hred`", "", {}), ("one", "the same with one topic", "", {"K": 1}),
-                                       ("alone", "the same without earlier turns", "past[d] = zeros(C)\n", {})):
-        if only and name not in only:
-            continue
+    for name, title, more, options in chosen((("hred", "`hred`", "", {}), ("one", "the same with one topic", "", {"K": 1}),
+                                              ("alone", "the same without earlier turns", "past[d] = zeros(C)\n", {})), only):
         found = trials(folder, name, f"model plays\nuse hred\n{more}", sets["train"], sets["valid"], updates or 600,
                        {"E": 64, "H": 96, "C": 64, "K": 8, **options, "train.rate": 0.002, "train.batch": 16},
                        validations=8)

@@ -34,6 +34,7 @@ GLANCE = [
     ("language", "Mikolov et al. (2010)", "perplexity", "perplexity", "`rnnlm`", "5-grams", ""),
     ("copy", "Graves, Wayne and Danihelka (2014)", "nats per bit of 16 rows", "16 rows", "`ntm`, random", "an LSTM", ""),
     ("repeat", "the same, repeating rows", "nats per bit of 10 rows", "10 rows", "`ntm`", "`lstm`", ""),
+    ("draw", "Gregor et al. (2015)", "nats per picture", "bound of -log p, nats", "`draw`", "one latent", ""),
     ("glimpses", "Mnih et al. (2014)", "wrong digits, %", "wrong digits, %", "`ram`, moved", "a perceptron", "below the perceptron"),
     ("handwriting", "Graves (2013)", "nats per point", "nats per point", "`graves`", "`blind`", ""),
 ]

@@ -7,7 +7,7 @@ import struct
 import zipfile
 import zlib
 
-from literature.training import ADAM, all_minutes, lines, rates, spread, table, trials, wrong
+from literature.training import ADAM, all_minutes, chosen, lines, rates, spread, table, trials, wrong
 
 
 # Pictures with their descriptions.
@@ -87,9 +87,8 @@ def draw(folder, data, updates, only):
     sets = digits(folder, data)
     rows = []
     steps = {"N": 16, "R": 8, "W": 10, "H": 96, "Z": 6, "train.rate": "step(3000, 0.5, 0.002)"}
-    for name, spec, options, count in (("draw", "model drawing\nuse draw\n", steps, 5250), ("plain", PLAIN, {}, 9000)):
-        if only and name not in only:
-            continue
+    for name, spec, options, count in chosen((("draw", "model drawing\nuse draw\n", steps, 5250),
+                                              ("plain", PLAIN, {}, 9000)), only):
         found = trials(folder, name, spec, sets["train"], sets["valid"], updates or count,
                        {**ADAM, **options, "train.batch": 32, "train.average": "example"})
         bounds = []
@@ -129,6 +128,7 @@ def glimpses(folder, data, updates, only):
     images, _ = archived(data / "mnist/mnist_train8k.npz", "images", 0, 8000)
     labels = [str(row[0]) for row in archived(data / "mnist/mnist_train8k.npz", "labels", 0, 8000)[0]]
     draw = random.Random(1)
+    wanted = chosen(("moved-ram", "moved-whole", "centred-ram", "centred-whole"), only)
     rows = []
     for place, width, copies in (("moved", WIDE, 4), ("centred", 28, 1)):
         sets = {}
@@ -142,7 +142,7 @@ def glimpses(folder, data, updates, only):
         for name, spec, options in (
                 ("ram", GLIMPSES, {**look, "W": 12 if place == "moved" else 8}),
                 ("whole", WHOLE.replace("28", str(width)), {"train.rate": 0.001})):
-            if only and name not in only and f"{place}-{name}" not in only:
+            if f"{place}-{name}" not in wanted:
                 continue
             found = trials(folder, f"{place}-{name}", spec, sets["train"], sets["valid"], updates or 9000,
                            {**ADAM, "train.batch": 32, **options}, metric="exact", more=["--best-by", "exact"],
@@ -188,9 +188,7 @@ def films(folder, data, updates, only):
         sets[part] = {"clip": stored(folder / f"{part}.npy", (6, 20, 20, 1), films),
                       "tgt": lines(folder / f"{part}.txt", said)}
     rows, right = [], sets["test"]["tgt"].read_text().splitlines()
-    for name, seen in FILMS.items():
-        if only and name not in only:
-            continue
+    for name, seen in chosen(FILMS.items(), only):
         found = trials(folder, name, f"model film\nuse video\n{seen}", sets["train"], sets["valid"], updates or 400,
                        {"C": 12, "D": 32, "E": 16, "H": 48, "A": 32, **ADAM, "train.rate": "step(200, 0.5, 0.004)",
                         "train.batch": 16})

@@ -1,7 +1,7 @@
 """Weights in fewer bits: what literature-results measures of models that train in f32 or bf16, and decode in less."""
 
 from literature.alignments import prepared
-from literature.training import all_minutes, equality, rates, spread, table, trials
+from literature.training import all_minutes, chosen, equality, rates, spread, table, trials
 from literature.translation import FREQUENT, SEARCH, SEARCHED, SIZES, UPDATES, corpus, spec_of
 
 PRECISIONS = "f32", "bf16", "int8", "int4"
@@ -28,9 +28,7 @@ def speller(folder, data):
 
 def precisions(folder, data, updates, only):
     rows = []
-    for name, make in ("translation", translator), ("misspellings", speller):
-        if only and name not in only:
-            continue
+    for name, make in chosen((("translation", translator), ("misspellings", speller)), only):
         (spec, train, valid, count, settings), title, judged = make(folder, data)
         for trained in PRECISIONS[:2]:
             found = trials(folder, f"{name}-{trained}", spec, train, valid, updates or count, settings,

@@ -6,9 +6,9 @@ import json
 import re
 import zipfile
 
-from literature.captions import HEADS, LOOKS, captioned, judged, nearest
+from literature.captions import HEADS, LOOKS, SEEN, captioned, judged, nearest
 from literature.pictures import stored
-from literature.training import lines, table
+from literature.training import chosen, lines, table
 
 BOXES = (0, 150, 300)  # columns where the three boxes of a scene begin, of 100 x 100 pixels each
 PARTS = ("train", "valid", "test")
@@ -73,7 +73,7 @@ def nlvr(folder, data, updates, only):
     regions = [[[place for place in range(144) if is_near(place, thing)] for thing in things]
                for _, things in parts["test"]]
     table([*HEADS, *LOOKS], [row for row, _ in captioned(
-        folder, sets, (50, 50), only or ("soft", "switched", "none"), updates or 3000,
+        folder, sets, (50, 50), chosen(SEEN, only or ("soft", "switched", "none")), updates or 3000,
         {"train.rate": "step(700, 0.5, 0.004)"}, regions=regions)])
 
 
@@ -92,7 +92,7 @@ def people(folder, data, updates, only):
     sets = {part: {"image": stored(folder / f"{part}.npy", (25, 75, 3), images),
                    "tgt": lines(folder / f"{part}.txt", said)} for part, (images, said) in parts.items()}
     right = parts["test"][1]
-    rows = [row for row, _ in captioned(folder, sets, (25, 75), only or ("soft", "switched", "none"), updates or 1000,
+    rows = [row for row, _ in captioned(folder, sets, (25, 75), chosen(SEEN, only or ("soft", "switched", "none")), updates or 1000,
                                          {"train.rate": "step(400, 0.5, 0.004)"})]
     rows.append(["sentence of the most similar scene", "", *judged(
         [[parts["train"][1][at] for at in nearest(parts["train"][0], parts["test"][0])]], right, folder)])

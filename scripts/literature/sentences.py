@@ -4,7 +4,7 @@ import gzip
 import math
 import zlib
 
-from literature.training import all_minutes, lines, spread, table, trials, wrong
+from literature.training import all_minutes, chosen, lines, spread, table, trials, wrong
 
 
 def rows_of(path):
@@ -69,10 +69,8 @@ def sentiment(folder, data, updates, only):
     wanted = sets["test"]["label"].read_text().splitlines()
     sizes = {"E": 64, "H": 64, "A": 32, "R": 4, "F": 64, "lambda": 0.01, "drop": 0.7}
     rows = []
-    for name, more, options in (("four hops", "", {}), ("without the penalty", "", {"lambda": "0.0"}),
-                                ("the mean of all positions", MEAN, {"lambda": "0.0"})):
-        if only and name not in only:
-            continue
+    for name, more, options in chosen((("four hops", "", {}), ("without the penalty", "", {"lambda": "0.0"}),
+                                       ("the mean of all positions", MEAN, {"lambda": "0.0"})), only):
         found = trials(folder, name.replace(" ", "_"), f"model sentiment\nuse self_attentive\n{more}", sets["train"],
                        sets["valid"], updates or 1500, {**sizes, **options, "train.rate": "cosine(1500, 0.002)"},
                        metric="accuracy", validations=6, more=["--best-by", "accuracy"])
@@ -131,7 +129,7 @@ def entailment(folder, data, updates, only):
              "train.clip": 1, "train.init": "uniform(0.1)", "train.rate": "cosine(1500, 0.002)"}
     small = {"E": 64, "F": 64, "drop": 0.5, "train.rate": "cosine(1200, 0.002)"}
     rows = []
-    for name, title, base, more, options, count in (
+    for name, title, base, more, options, count in chosen((
             ("gated", "`snli_gated`, four hops", "snli_gated", "", gated, 1500),
             ("unpenalised", "the same without the penalty", "snli_gated", "", {**gated, "lambda": "0.0"}, 1500),
             ("ungated", "the same joined, without the gate", "snli_gated", UNGATED, gated, 1500),
@@ -139,9 +137,7 @@ def entailment(folder, data, updates, only):
             ("decomposable", "`decomposable`", "decomposable", "", small, 1200),
             ("decomposable_shared", "`decomposable`, words marked", "decomposable", SHARED, small, 1200),
             ("decomposable_compared", "the same with word before, difference and product", "decomposable", COMPARED,
-             small, 1200)):
-        if only and name not in only:
-            continue
+             small, 1200)), only):
         found = trials(folder, name, f"model pairs\nuse {base}\n{more}", sets["train"], sets["valid"], updates or count,
                        options, metric="accuracy", validations=6, more=["--best-by", "accuracy"])
         classes = "entailment", "neutral", "contradiction"

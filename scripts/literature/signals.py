@@ -3,7 +3,7 @@
 import random
 import re
 
-from literature.training import ADAM, ROOT, all_minutes, lines, spread, table, trials, wrong
+from literature.training import ADAM, ROOT, all_minutes, chosen, lines, spread, table, trials, wrong
 
 
 # Sorting: the outputs are places of the input.
@@ -30,9 +30,7 @@ def sorting(folder, data, updates, only):
         given, order = numbers(count, low, high)
         sets[name] = {"point": lines(folder / f"{name}.points", given), "out": lines(folder / f"{name}.order", order)}
     rows = []
-    for name, spec in (("pointer", "model sorting\nuse pointer\n"), ("blind", BLIND)):
-        if only and name not in only:
-            continue
+    for name, spec in chosen((("pointer", "model sorting\nuse pointer\n"), ("blind", BLIND)), only):
         found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 12000,
                        {"H": 64, **ADAM, "train.batch": 64, "train.rate": "cosine(12000, 0.004)"})
         cells = [f"`{name}`", all_minutes(found)]
@@ -84,13 +82,11 @@ def copy(folder, data, updates, only):
         path = lines(folder / f"{part}.bits", rows)
         sets[part] = {"input": path, "output": path}
     rows = []
-    for name, label, spec, options in (
+    for name, label, spec, options in chosen((
             ("even", "`ntm`, the same number everywhere", f"model copy\nuse ntm\n{EVEN}", SMALL),
             ("random", "`ntm`, random numbers for each example", f"model copy\nuse ntm\n{RANDOM}", SMALL),
             ("learnt", "`ntm`, learnt numbers", "model copy\nuse ntm\n", SMALL),
-            ("lstm", "an LSTM of 128", LSTM, {})):
-        if only and name not in only:
-            continue
+            ("lstm", "an LSTM of 128", LSTM, {})), only):
         found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 15000, {**options, **SLOWER})
         cells = [spread(nats(found, sets[part], "output"), 4) for part in ("test", "16", "20")]
         rows.append([label, all_minutes(found), *cells])
@@ -123,9 +119,7 @@ def repeat(folder, data, updates, only):
         text = re.sub(r"x\[t < 2\*S\+1.*\n", REPEATED, text).replace(f"model {base}", f"model {base}_again")
         (folder / f"specs/{base}_again.fov").write_text(text, encoding="utf-8")
     rows = []
-    for name, more, options in (("ntm", EVEN, SMALL), ("lstm", "", {})):
-        if only and name not in only:
-            continue
+    for name, more, options in chosen((("ntm", EVEN, SMALL), ("lstm", "", {})), only):
         spec = f"model again\nuse {name}_again\n{more}decode {{ set T = S }}\n"
         found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 15000, {**options, **SLOWER})
         cells = [spread(nats(found, sets[part], "output"), 4) for part in ("test", "longer", "often")]
@@ -191,9 +185,7 @@ def handwriting(folder, data, updates, only):
         sets[part] = {name: lines(folder / f"{part}.{name}", column) for name, column in columns.items()}
     points = sum(len(row.split()) for row in sets["test"]["lift"].read_text().splitlines())
     rows = []
-    for name, spec in (("graves", HAND), ("blind", BLIND_PEN)):
-        if only and name not in only:
-            continue
+    for name, spec in chosen((("graves", HAND), ("blind", BLIND_PEN)), only):
         found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 2500,
                        {"L": 2, "H": 96, "K": 4, "M": 6, **ADAM, "train.batch": 32})
         totals = [-sum(row["logp"] for row in one.score(sets["test"])) for one in found]

@@ -8,7 +8,7 @@ import tarfile
 import wave
 
 from literature.alignments import forward, shown
-from literature.training import ADAM, all_minutes, lines, rates, spread, table, trials
+from literature.training import ADAM, all_minutes, chosen, lines, rates, spread, table, trials
 
 # Takes of all speakers: for training, for choices, and for tests.
 TAKES = {"train": range(8, 17), "valid": (7,), "test": (5, 6), "longer": (5, 6), "ten": (5, 6)}
@@ -62,9 +62,7 @@ def speech(folder, data, updates, only):
         "anywhere": ("`speech`, without a window", "use speech\n" + FIRST, SIZES, (plain, sharp)),
         "pyramid": ("`pyramid`", "use pyramid\n", {"L": 2, "H": 64, "E": 16, "A": 64}, (plain,))}
     rows = []
-    for name, (label, spec, options, ways) in kinds.items():
-        if only and name not in only:
-            continue
+    for name, (label, spec, options, ways) in chosen(kinds.items(), only):
         found = trials(folder, name, f"model {name}\n{spec}{SOUND}", sets["train"], sets["valid"], updates or 3600,
                        {**ADAM, "train.batch": 8, "train.rate": "step(1500, 0.5, 0.003)", **options})
         for way, more in ways:

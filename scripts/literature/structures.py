@@ -7,7 +7,7 @@ import random
 import re
 
 from literature.signals import BLIND
-from literature.training import (ADAM, Training, all_minutes, lines, minutes, rates, spread, table,
+from literature.training import (ADAM, Training, all_minutes, chosen, lines, minutes, rates, spread, table,
                                  trials)
 
 
@@ -125,9 +125,7 @@ def hulls(folder, data, updates, only):
     sets = plane(folder, each(hull), (("train", 300000, 5, 10), ("valid", 500, 5, 10), ("test", 1000, 5, 10),
                                       ("more", 500, 12, 15)), ends=True)
     rows = []
-    for name, spec in (("pointer", "model hulls\nuse pointer\n"), ("blind", BLIND)):
-        if only and name not in only:
-            continue
+    for name, spec in chosen((("pointer", "model hulls\nuse pointer\n"), ("blind", BLIND)), only):
         found = trials(folder, name, spec, sets["train"][1], sets["valid"][1], updates or 16000,
                        {"H": 128, **ADAM, "train.batch": 64, "train.rate": "cosine(16000, 0.002)"})
         cells = [f"`{name}`", all_minutes(found)]
@@ -186,9 +184,7 @@ def tours(folder, data, updates, only):
                  from_left=True)
     tested = ("test", "five", "ten", "more")
     rows = []
-    for name, spec in (("pointer", POINTED), ("blind", BLIND_TOUR)):
-        if only and name not in only:
-            continue
+    for name, spec in chosen((("pointer", POINTED), ("blind", BLIND_TOUR)), only):
         found = trials(folder, name, spec, sets["train"][1], sets["valid"][1], updates or 5000,
                        {"H": 128, **ADAM, "train.batch": 64, "train.rate": "cosine(5000, 0.002)"})
         cells = [f"`{name}`", all_minutes(found)]
@@ -213,6 +209,7 @@ def longer(points, made, files):
 def long_tours(folder, data, updates, only):
     sets = plane(folder, each(shortened), (("train", 12000, 5, 20), ("valid", 200, 5, 20), ("more", 100, 20, 20)), ends=True,
                  from_left=True)
+    chosen(("pointer",), only)
     one = Training(folder, "pointer", POINTED, sets["train"][1], sets["valid"][1], updates or 10000,
                    {"H": 128, **ADAM, "train.batch": 32, "train.rate": "step(3000, 0.5, 0.002)"})
     cells, near = ["`pointer`", minutes(one)], ["the nearest place that is left", ""]
@@ -245,6 +242,7 @@ def triangles(folder, data, updates, only):
     sets = plane(folder, each(lambda points: [k for triple in delaunay(points) for k in triple]),
                  (("train", 60000, 5, 7), ("valid", 300, 5, 7), ("test", 500, 5, 5), ("seven", 500, 7, 7),
                   ("more", 300, 8, 8)), ends=True, from_left=True)
+    chosen(("pointer",), only)
     found = trials(folder, "pointer", f"model triangles\nuse pointer\n{FREE}", sets["train"][1], sets["valid"][1],
                    updates or 5000, {"H": 128, **ADAM, "train.batch": 64, "train.rate": "cosine(5000, 0.002)"})
     cells = []

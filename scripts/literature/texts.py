@@ -4,7 +4,7 @@ import gzip
 import re
 import zlib
 
-from literature.training import ADAM, Training, all_minutes, lines, minutes, rates, spread, table, trials, wrong
+from literature.training import ADAM, Training, all_minutes, chosen, lines, minutes, rates, spread, table, trials, wrong
 
 
 # Questions about stories (bAbI).
@@ -69,23 +69,21 @@ def babi(folder, data, updates, only):
         task, name = path.name[2:].split("_")[:2]
         every = list(stories(path))
         sets = {}
-        for part, chosen in (("train", every[:720]), ("valid", every[720:800]), ("test", every[800:])):
-            columns = {"story": [" | ".join(facts) for facts, *_ in chosen],
-                       "question": [question for _, question, *_ in chosen],
-                       "answer": [answer for *_, answer, _ in chosen],
-                       "support": [" ".join(map(str, support)) for *_, support in chosen]}
+        for part, own in (("train", every[:720]), ("valid", every[720:800]), ("test", every[800:])):
+            columns = {"story": [" | ".join(facts) for facts, *_ in own],
+                       "question": [question for _, question, *_ in own],
+                       "answer": [answer for *_, answer, _ in own],
+                       "support": [" ".join(map(str, support)) for *_, support in own]}
             sets[part] = {key: lines(folder / f"{task}.{part}.{key}", column) for key, column in columns.items()}
         right = sets["test"]["answer"].read_text().splitlines()
         given = {key: sets["test"][key] for key in ("story", "question")}
         counts = {len(support) for *_, support in every}
         cells, trained = [f"{task}, {name}"], {}
-        for kind, spec, options, count in (
+        for kind, spec, options, count in chosen((
                 ("soft", "model soft\nuse memory_start\n", {"D": 20, "K": 3}, 4000),
                 ("direct", "model soft\nuse memory_start\n", {"D": 20, "K": 3, "linear": 0}, 4000),
                 ("hard", "model hard\nuse memory_hard\n",
-                 {"D": 20, **ADAM, "train.batch": 32, "train.rate": "step(2500, 0.5, 0.004)"}, 10000)):
-            if only and kind not in only:
-                continue
+                 {"D": 20, **ADAM, "train.batch": 32, "train.rate": "step(2500, 0.5, 0.004)"}, 10000)), only):
             # The number of facts to find must be known in advance.
             if kind == "hard" and len(counts) > 1:
                 cells.append("")
@@ -132,14 +130,12 @@ COMMANDED = {"E": 32, "H": 64, "A": 32, "M": 32, **ADAM}
 
 def scan(folder, data, updates, only):
     parts = commands(data)
-    sets = {part: {side: lines(folder / f"{part}.{side}", [pair[at] for pair in chosen])
-                   for at, side in enumerate(("src", "tgt"))} for part, chosen in parts.items()}
+    sets = {part: {side: lines(folder / f"{part}.{side}", [pair[at] for pair in own])
+                   for at, side in enumerate(("src", "tgt"))} for part, own in parts.items()}
     rows = []
-    for name, options in (("rnnsearch", COMMANDED),
-                          ("seq2seq_start", {"E": 32, "H": 96, "L": 1, **ADAM}),
-                          ("transformer", {"L": 2, "D": 64, "K": 4, "F": 128, "train.rate": "noam(D, 400)"})):
-        if only and name not in only:
-            continue
+    for name, options in chosen((("rnnsearch", COMMANDED),
+                                 ("seq2seq_start", {"E": 32, "H": 96, "L": 1, **ADAM}),
+                                 ("transformer", {"L": 2, "D": 64, "K": 4, "F": 128, "train.rate": "noam(D, 400)"})), only):
         found = trials(folder, name, f"model commands\nuse {name}\n", sets["train"], sets["valid"], updates or 8000,
                        {**options, "train.batch": 32})
         cells = [f"`{name}`", all_minutes(found)]
@@ -161,8 +157,8 @@ def misspelt(folder, data):
     held = {right for _, right in pairs if zlib.crc32(right.lower().encode()) % 50 == 0}
     parts = {"train": [pair for pair in pairs if pair[1] not in held], "test": test,
              "valid": [pair for pair in pairs if pair[1] in held][:300]}
-    return {part: {side: lines(folder / f"{part}.{side}", [pair[at] for pair in chosen])
-                   for at, side in enumerate(("src", "tgt"))} for part, chosen in parts.items()}
+    return {part: {side: lines(folder / f"{part}.{side}", [pair[at] for pair in own])
+                   for at, side in enumerate(("src", "tgt"))} for part, own in parts.items()}
 
 
 def attentions(folder, data, updates, only):
@@ -170,9 +166,7 @@ def attentions(folder, data, updates, only):
     sets = misspelt(folder, data)
     right = sets["test"]["tgt"].read_text().splitlines()
     rows = []
-    for name in ("attention_simple", "attention_input", "attention_luong", "attention_bahdanau"):
-        if only and name not in only:
-            continue
+    for name in chosen(("attention_simple", "attention_input", "attention_luong", "attention_bahdanau"), only):
         spec = (f"model spelling\nuse {name}\nvocab letters : chars\n"
                 "data src[S] : sentence of letters\ndata tgt[T] : sentence of letters\n")
         sizes = {"E": 24, "H": 48, "A": 32, "train.batch": 32, **({"M": 48} if name == "attention_luong" else {})}
@@ -194,13 +188,11 @@ def scheduled(folder, data, updates, only):
     sets = misspelt(folder, data)
     right = sets["test"]["tgt"].read_text().splitlines()
     rows = []
-    for name, title, eps in (
+    for name, title, eps in chosen((
             ("teacher", "the correct symbols", "1"),
             ("sigmoid", "`scheduled_sampling`, inverse sigmoid, k = 400", "k / (k + exp(train.step / k))"),
             ("exponential", "exponential, 0.9995^step", "0.9995^train.step"),
-            ("linear", "linear, to 0.1 in 3,000 updates", "max(0.1, 1 - train.step / 3000)")):
-        if only and name not in only:
-            continue
+            ("linear", "linear, to 0.1 in 3,000 updates", "max(0.1, 1 - train.step / 3000)")), only):
         spec = ("model scheduled\nuse scheduled_sampling\nvocab letters : chars\n"
                 f"data src[S] : sentence of letters\ndata tgt[T] : sentence of letters\neps = {eps}\n")
         found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 4000,
@@ -223,9 +215,7 @@ def sampled(folder, data, updates, only):
         sets[part] = {side: lines(folder / f"{part}.{side}", [pair[at] for pair in pairs])
                       for at, side in enumerate(("src", "tgt"))}
     rows = []
-    for name, options in (("full", {}), ("sampled", {"N": 500})):
-        if only and name not in only:
-            continue
+    for name, options in chosen((("full", {}), ("sampled", {"N": 500})), only):
         spec = f"model {name}\nuse {'rnnsearch' if name == 'full' else 'sampled_softmax'}\n"
         one = Training(folder, name, spec, sets["train"], sets["valid"], updates or 3000,
                        {"E": 64, "H": 64, "A": 64, "M": 64, **ADAM, **options, "train.batch": 64})

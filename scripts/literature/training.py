@@ -7,6 +7,7 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FOVEA = os.environ.get("FOVEA", str(ROOT / "build/bin/fovea"))
@@ -80,6 +81,15 @@ class Training:
     def score(self, data):
         rows = run("score", self.out, "--data", files(data), "--threads", 1, "--json")
         return [json.loads(row) for row in rows]
+
+
+def chosen(kinds, only):
+    """Of the kinds, each a name or a row that begins with one, those that `--only` names; all without it."""
+    names = [kind if isinstance(kind, str) else kind[0] for kind in kinds]
+    unknown = [name for name in only if name not in names]
+    if unknown:
+        sys.exit(f"--only {unknown[0]}: the task has no such row; help: one of {', '.join(names)}")
+    return [kind for name, kind in zip(names, kinds, strict=True) if not only or name in only]
 
 
 SEEDS = [1, 2, 3]

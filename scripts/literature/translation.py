@@ -6,7 +6,7 @@ import random
 import re
 import zlib
 
-from literature.training import ADAM, SEEDS, all_minutes, lines, rates, spread, table, trials
+from literature.training import ADAM, SEEDS, all_minutes, chosen, lines, rates, spread, table, trials
 
 LENGTHS = (1, 6), (7, 12), (13, 36)  # words of a source
 FREQUENT = 1000  # words of a small vocabulary
@@ -108,24 +108,24 @@ def survey(folder, data, updates, only):
     parts, sets = corpus(folder, data)
     dictionary = lines(folder / "dictionary", map("\t".join, translations(parts["train"])))
     replaced = "--replace-unknown", "align", "--dictionary", dictionary
-    rows = []
+    kinds, rows = chosen(("plain", "search", "sampled", "full"), only), []
 
     def trained(name, base, words, options, seeds=None):
         return trials(folder, name, spec_of(base, words), sets["train"], sets["valid"], updates or UPDATES,
                       {**SIZES, **options}, validations=6, seeds=seeds or SEEDS)
-    if not only or "plain" in only:
+    if "plain" in kinds:
         plain = trained("plain", "seq2seq", FREQUENT, {"L": 1})
         rows.append(["encoder-decoder, `seq2seq`", all_minutes(plain), *decoded(plain, sets, folder)])
-    if not only or "search" in only:
+    if "search" in kinds:
         search = trained("search", "rnnsearch", FREQUENT, SEARCH)
         rows.append(["attention, `rnnsearch`", all_minutes(search), *decoded(search, sets, folder)])
         rows.append(["+ unknown words replaced", "", *decoded(search, sets, folder, *replaced)])
         rows.append(["+ ensemble of three", "", *together(search, sets, folder, *replaced)])
-    if not only or "sampled" in only:
+    if "sampled" in kinds:
         sampled = trained("sampled", "sampled_softmax", None, {**SEARCH, "N": 1000}, (*SEEDS, 4))
         rows.append(["all words, `sampled_softmax`", all_minutes(sampled[:3]), *decoded(sampled[:3], sets, folder, *replaced)])
         rows.append(["+ ensemble of four", "", *together(sampled, sets, folder, *replaced)])
-    if not only or "full" in only:
+    if "full" in kinds:
         full = trained("full", "rnnsearch", None, SEARCH)
         rows.append(["all words, full softmax", all_minutes(full), *decoded(full, sets, folder, *replaced)])
     table(["system", "CPU time, three seeds", *HEADS], rows)
@@ -135,12 +135,10 @@ def scores(folder, data, updates, only):
     """The six attentions of Luong, Pham and Manning (2015), beside additive attention with and without coverage."""
     _, sets = corpus(folder, data)
     rows = []
-    for name, base, options in (
+    for name, base, options in chosen((
             *((name, name, {"L": 1}) for name in ("luong_location", "luong_dot", "luong", "luong_concat")),
             ("luong_local_m", "luong_local_m", {"L": 1, "D": 3}), ("luong_local_p", "luong_local_p", {"L": 1, "D": 10}),
-            ("search", "rnnsearch", SEARCH), ("coverage", "coverage", SEARCH)):
-        if only and name not in only:
-            continue
+            ("search", "rnnsearch", SEARCH), ("coverage", "coverage", SEARCH)), only):
         found = trials(folder, name, spec_of(base, FREQUENT), sets["train"], sets["valid"], updates or UPDATES,
                        {**SIZES, **options}, validations=6)
         perplexities = spread([one.found["valid_perplexity"] for one in found], 2)

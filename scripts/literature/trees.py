@@ -6,7 +6,7 @@ import math
 import re
 import zlib
 
-from literature.training import ADAM, all_minutes, lines, run, spread, table, trials, wrong
+from literature.training import ADAM, all_minutes, chosen, lines, run, spread, table, trials, wrong
 
 
 def linear(tree):
@@ -196,11 +196,9 @@ def parsing(folder, data, updates, only):
         cells = (scores, trees, exact)
         rows.append([title, time, *(map(spread, cells) if len(outputs) > 1 else (f"{cell[0]:.1f}" for cell in cells))])
 
-    for name, title, base, options in (
+    for name, title, base, options in chosen((
             ("attention", "`rnnsearch` with dropout", DROPPED, {"E": 32, "H": 96, "A": 64, "M": 64}),
-            ("none", "no attention, `seq2seq_start`", "use seq2seq_start\n", {"L": 1, "E": 32, "H": 96})):
-        if only and name not in only:
-            continue
+            ("none", "no attention, `seq2seq_start`", "use seq2seq_start\n", {"L": 1, "E": 32, "H": 96})), only):
         found = trials(folder, name, f"model {name}\n{base}", sets["train"], sets["valid"], updates or 2500,
                        {**options, **ADAM, "train.batch": 32, "train.rate": "cosine(2500, 0.003)"}, "bracket-f1",
                        more=["--best-by", "bracket-f1", "--vocab", f"tgt={symbols}"])
