@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import re
 import struct
 
@@ -12,11 +13,12 @@ MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 
 def shown(path, name):
-    """The weights that a decoding showed: for each example, a row for each symbol of the output."""
+    """The weights that a decoding showed: for each example, a row for each symbol of the output, or one row."""
     raw = path.read_bytes()
     size, = struct.unpack("<Q", raw[:8])
     about = json.loads(raw[8:8 + size])[name]
-    examples, symbols, width = about["shape"]
+    examples, *rows, width = about["shape"]
+    symbols = math.prod(rows)
     first = 8 + size + about["data_offsets"][0]
     values = struct.unpack(f"<{examples * symbols * width}d", raw[first:first + 8 * examples * symbols * width])
     return [[values[at:at + width] for at in range(one * symbols * width, (one + 1) * symbols * width, width)]

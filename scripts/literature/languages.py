@@ -4,7 +4,7 @@ import collections
 import gzip
 import math
 
-from literature.training import ADAM, all_minutes, lines, spread, table, trials
+from literature.training import ADAM, all_minutes, chosen, lines, spread, table, trials
 
 ORDER = 5
 FREQUENT = 3000  # words of the vocabulary
@@ -94,10 +94,13 @@ def language(folder, data, updates, only):
     parts = parted(data / "lm/wikitext2_valid.txt.gz")
     sets = {part: {"word": lines(folder / f"{part}.txt", map(" ".join, own))} for part, own in parts.items()}
     count = sum(len(sentence) + 1 for sentence in parts["test"])
-    found = trials(folder, "rnnlm", "model language\nuse rnnlm\n", sets["train"], sets["valid"], updates or 3000,
-                   {"E": 128, "H": 128, "drop": 0.3, **ADAM, "train.batch": 20, "train.clip": 5,
-                    "train.rate": "cosine(3000, 0.003)"}, validations=6)
-    figures = [math.exp(-sum(row["logp"] for row in one.score(sets["test"])) / count) for one in found]
-    rows = [["`rnnlm`", all_minutes(found), spread(figures)]]
+    rows = []
+    for name, options in chosen((
+            ("rnnlm", {"E": 128, "H": 128, "drop": 0.3, "train.clip": 5, "train.rate": "cosine(3000, 0.003)"}),
+            ("decoder_lm", {"L": 2, "D": 128, "K": 4, "N": 256, "train.rate": "cosine(3000, 0.001)"})), only):
+        found = trials(folder, name, f"model language\nuse {name}\n", sets["train"], sets["valid"], updates or 3000,
+                       {**ADAM, "train.batch": 20, **options}, validations=6)
+        figures = [math.exp(-sum(row["logp"] for row in one.score(sets["test"])) / count) for one in found]
+        rows.append([f"`{name}`", all_minutes(found), spread(figures)])
     rows.append([f"{ORDER}-grams, Kneser-Ney", "", f"{KneserNey(parts['train']).perplexity(parts['test']):.1f}"])
     table(["model", "CPU time, three seeds", "perplexity"], rows)
