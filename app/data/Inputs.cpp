@@ -104,10 +104,9 @@ static bool fits(const Model &model, const runtime::TensorFile &file) {
          });
 }
 
-bool fovea::cli::takeParameters(Session &session, const std::string &path,
-                                const Model &model,
-                                const runtime::TensorFile &file,
-                                reference::Arrays &parameters) {
+bool fovea::cli::checkParameters(Session &session, const std::string &path,
+                                 const Model &model,
+                                 const runtime::TensorFile &file) {
   if (path.empty() && !model.parameters.empty()) {
     session.error(fmt::format(
         "'{}' has {} parameters, but no weights are given; help: add --weights "
@@ -172,16 +171,15 @@ bool fovea::cli::takeParameters(Session &session, const std::string &path,
                          parameter.path, runtime::nameOf(tensor.type)));
       continue;
     }
-    reference::Array values{shape, tensor.toDoubles(), false};
     // -inf masks scores, as in a causal mask; nothing else that is not finite
     // has a use.
-    auto wrong = llvm::find_if_not(
-        values.values, [](double value) { return value < HUGE_VAL; });
-    if (wrong != values.values.end())
-      report(fmt::format(
-          "'{}' has the value {} at {}", parameter.path, *wrong,
-          runtime::shapeText(indicesOf(wrong - values.values.begin(), shape))));
-    parameters[parameter.path] = std::move(values);
+    int64_t count = tensor.numElements(), wrong = 0;
+    while (wrong < count && tensor.at(wrong) < HUGE_VAL)
+      ++wrong;
+    if (wrong < count)
+      report(fmt::format("'{}' has the value {} at {}", parameter.path,
+                         tensor.at(wrong),
+                         runtime::shapeText(indicesOf(wrong, shape))));
   }
   for (const auto &[name, tensor] : file.tensors)
     if (llvm::none_of(model.parameters, [&](const ParameterInfo &parameter) {
@@ -190,6 +188,15 @@ bool fovea::cli::takeParameters(Session &session, const std::string &path,
       report("'" + name + "' is not a parameter of the model" +
              meant(name, model));
   return good;
+}
+
+reference::Arrays fovea::cli::arraysOf(runtime::TensorFile file) {
+  reference::Arrays arrays;
+  for (auto &[path, tensor] : file.tensors) {
+    arrays[path] = {tensor.shape, tensor.toDoubles(), false};
+    tensor = runtime::Tensor();
+  }
+  return arrays;
 }
 
 /// `train { init = .. }`, empty where the spec says nothing.

@@ -14,11 +14,13 @@ namespace fovea::cli {
 bool readWeightsFile(Session &session, const std::string &path,
                      runtime::TensorFile &file);
 
-/// Takes the parameters of a model from the file read from `path`. Each
+/// Checks that the file read from `path` has the parameters of a model. Each
 /// difference in name, extents or type is a separate error.
-bool takeParameters(Session &session, const std::string &path,
-                    const Model &model, const runtime::TensorFile &file,
-                    reference::Arrays &parameters);
+bool checkParameters(Session &session, const std::string &path,
+                     const Model &model, const runtime::TensorFile &file);
+
+/// The same parameters as numbers for the interpreter.
+reference::Arrays arraysOf(runtime::TensorFile file);
 
 /// Finds a file that a spec names, beside the spec or the weights that contain
 /// it. Returns false if the name leads elsewhere (reported).

@@ -2,6 +2,7 @@
 
 #include "app/model/CompiledDecoder.h"
 #include "app/model/QuantisedWeights.h"
+#include "runtime/data/Quantise.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -46,6 +47,56 @@ Status CompiledDecoder::setParameters(
       return status;
     auto &memory = memories.emplace_back(std::make_unique<runtime::Arena>());
     members.push_back(store(own, isDouble, *memory));
+  }
+  setParameters(std::move(members));
+  return Status::success();
+}
+
+/// The parameters that programs read.
+static std::map<std::string, const Program::Array *>
+parametersOf(const std::vector<Program> &programs) {
+  std::map<std::string, const Program::Array *> result;
+  for (const Program &program : programs)
+    for (const Program::Array &array : program.arrays)
+      if (array.role == Program::Role::Parameter)
+        result[array.name] = &array;
+  return result;
+}
+
+Status CompiledDecoder::setWeights(std::vector<runtime::TensorFile> files,
+                                   bool isDouble) {
+  std::map<std::string, const Program::Array *> read =
+      parametersOf(decoder.programs);
+  std::vector<std::string> names;
+  int64_t bytes = 0;
+  for (const auto &[name, array] : read) {
+    names.push_back(name);
+    bytes += llvm::alignTo(array->count * sizeOf(array->element),
+                           runtime::arrayAlignment);
+  }
+  std::vector<runtime::OwnedMemory> members;
+  memories.clear();
+  for (runtime::TensorFile &file : files) {
+    if (Status status = runtime::quantise(file, names); status.failed())
+      return status;
+    auto &memory = memories.emplace_back(std::make_unique<runtime::Arena>());
+    if (Status status = memory->reserve(bytes); status.failed())
+      return status;
+    std::byte *at = memory->data();
+    runtime::OwnedMemory &own = members.emplace_back();
+    for (auto &[path, tensor] : file.tensors) {
+      auto found = read.find(path);
+      if (found != read.end()) {
+        runtime::widenInto(path, tensor,
+                           isDouble ? runtime::DType::F64 : runtime::DType::F32,
+                           at);
+        own[path] = at;
+        at +=
+            llvm::alignTo(found->second->count * sizeOf(found->second->element),
+                          runtime::arrayAlignment);
+      }
+      tensor = runtime::Tensor();
+    }
   }
   setParameters(std::move(members));
   return Status::success();

@@ -4,6 +4,7 @@
 #define FOVEA_APP_MODEL_COMPILEDDECODER_H
 
 #include "app/model/Compiled.h"
+#include "runtime/data/SafeTensors.h"
 #include "runtime/search/Search.h"
 
 namespace fovea::cli {
@@ -32,6 +33,10 @@ public:
   runtime::Status
   setParameters(const std::vector<runtime::ParameterValues> &parameters,
                 bool isDouble);
+  /// The same for weights as files have them. Each tensor is freed once it is
+  /// copied.
+  runtime::Status setWeights(std::vector<runtime::TensorFile> members,
+                             bool isDouble);
   /// Resets the search with parameters in place, in the element type of the
   /// code.
   void setParameters(std::vector<runtime::OwnedMemory> members);

@@ -19,25 +19,16 @@ bool fovea::cli::chooseExecutor(const Arguments &arguments, Request &request,
   return true;
 }
 
-runtime::ParameterValues
-fovea::cli::valuesOf(const reference::Arrays &parameters) {
-  runtime::ParameterValues values;
-  for (const auto &[path, array] : parameters)
-    values[path] = array.values;
-  return values;
-}
-
 bool fovea::cli::readMembers(Session &session, const Arguments &arguments,
                              const Model &model,
                              const Vocabularies &vocabularies,
-                             std::vector<reference::Arrays> &members) {
+                             std::vector<runtime::TensorFile> &members) {
   bool good = true;
   for (const std::string &path : arguments.moreWeights) {
-    runtime::TensorFile weights;
+    runtime::TensorFile &weights = members.emplace_back();
     Vocabularies own;
-    good &=
-        readWeightsFile(session, path, weights) &&
-        takeParameters(session, path, model, weights, members.emplace_back());
+    good &= readWeightsFile(session, path, weights) &&
+            checkParameters(session, path, model, weights);
     if (!own.load(session, arguments, weights, path)) {
       good = false;
       continue;
@@ -54,7 +45,8 @@ bool fovea::cli::readMembers(Session &session, const Arguments &arguments,
 
 bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
                                llvm::StringRef system, Execution &execution) {
-  runtime::TensorFile weights;
+  std::vector<runtime::TensorFile> files(1), others;
+  runtime::TensorFile &weights = files.front();
   if (!readWeightsFile(session, arguments.weights, weights))
     return false;
   if (!execution.vocabularies.load(session, arguments, weights,
@@ -73,11 +65,18 @@ bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
     execution.model = session.openToExecute(&weights);
   }
   if (!execution.model ||
-      !takeParameters(session, arguments.weights, *execution.model, weights,
-                      execution.parameters) ||
+      !checkParameters(session, arguments.weights, *execution.model, weights) ||
       !readMembers(session, arguments, *execution.model, execution.vocabularies,
-                   execution.more))
+                   others))
     return false;
+  if (execution.keepsFiles) {
+    llvm::append_range(files, std::move(others));
+    execution.files = std::move(files);
+  } else {
+    execution.parameters = arraysOf(std::move(weights));
+    for (runtime::TensorFile &member : others)
+      execution.more.push_back(arraysOf(std::move(member)));
+  }
   Model &model = *execution.model;
   mlir::Operation *kept = model.module->lookupSymbol(system);
   if (!kept) {

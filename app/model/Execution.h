@@ -16,8 +16,12 @@ namespace fovea::cli {
 struct Execution {
   std::unique_ptr<Model> model;
   Vocabularies vocabularies;
+  /// The weights of all members of an ensemble stay as files have them, for
+  /// compiled decoders. Otherwise they become numbers.
+  bool keepsFiles = false;
+  std::vector<runtime::TensorFile> files;
   reference::Arrays parameters;
-  std::vector<reference::Arrays> more; // of the other members of an ensemble
+  std::vector<reference::Arrays> more; // of the other members
   std::vector<runtime::Example> examples;
   WantedData data;
 };
@@ -32,14 +36,11 @@ bool chooseExecutor(const Arguments &arguments, Request &request,
 bool checkWanted(Session &session, const Arguments &arguments, Model &model,
                  bool objective, bool generated);
 
-/// Returns the parameters of a model in the runtime's form.
-runtime::ParameterValues valuesOf(const reference::Arrays &parameters);
-
 /// Reads the other members of an ensemble, whose vocabularies must match the
 /// first, and reports all mismatches.
 bool readMembers(Session &session, const Arguments &arguments,
                  const Model &model, const Vocabularies &vocabularies,
-                 std::vector<reference::Arrays> &members);
+                 std::vector<runtime::TensorFile> &members);
 
 /// Reads the weights and compiles the spec for one of its systems, "training"
 /// or "decoding", and drops the other. Returns false on an error.

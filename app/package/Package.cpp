@@ -88,7 +88,7 @@ private:
   std::unique_ptr<Model> model;
   Vocabularies vocabularies;
   runtime::TensorFile weights;
-  std::vector<reference::Arrays> members; // the others of an ensemble
+  std::vector<runtime::TensorFile> members; // the others of an ensemble
   codegen::Target target;
   runtime::Description description;
   codegen::Image image;
@@ -257,9 +257,7 @@ bool Package::openModel() {
   if (!model || (isPage() && !checkPageSize()))
     return false;
   if (!arguments.weights.empty() || isProgram()) {
-    reference::Arrays parameters;
-    return takeParameters(session, arguments.weights, *model, weights,
-                          parameters) &&
+    return checkParameters(session, arguments.weights, *model, weights) &&
            readMembers(session, arguments, *model, vocabularies, members);
   }
   for (const std::string &name : model->assumedVocabularies)
@@ -420,11 +418,7 @@ void Package::describeQuantised() {
 bool Package::addWeights() {
   weights.metadata.clear();
   std::vector<runtime::TensorFile> files = {std::move(weights)};
-  for (const reference::Arrays &member : members)
-    for (auto &own = files.emplace_back().tensors;
-         const auto &[path, array] : member)
-      own[path] =
-          runtime::Tensor::of(runtime::DType::F64, array.shape, array.values);
+  llvm::append_range(files, std::move(members));
   std::vector<std::string> names;
   for (const runtime::ParameterDescription &parameter : description.parameters)
     names.push_back(parameter.path);

@@ -193,28 +193,58 @@ static Status storeGroups(const QuantisedName &name, const Tensor &weights,
   return Status::success();
 }
 
+//===----------------------------------------------------------------------===//
+// As real numbers
+//===----------------------------------------------------------------------===//
+
+/// The extent of a row of groups; 0 for a tensor that has none.
+static int64_t extentOfGroups(const std::string &name, const Tensor &stored) {
+  QuantisedName own;
+  return readQuantisedName(name, own) && own.part == QuantisedName::Groups &&
+                 stored.type == DType::U8
+             ? static_cast<int64_t>(own.number)
+             : 0;
+}
+
+template <typename T>
+static void widenInto(const std::string &name, const Tensor &stored, T *to) {
+  int64_t count = stored.numElements(), extent = extentOfGroups(name, stored);
+  if (extent == 0) {
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = static_cast<T>(stored.at(i));
+    return;
+  }
+  for (int64_t row = 0; row < count; row += groupsIn(extent) * bytesOfGroup)
+    for (int64_t i = 0; i < extent; ++i)
+      *to++ = weightOf(&stored.bytes[row + i / weightsOfGroup * bytesOfGroup],
+                       i % weightsOfGroup);
+}
+
+void fovea::runtime::widenInto(const std::string &name, const Tensor &stored,
+                               DType type, std::byte *to) {
+  if (stored.type == type)
+    std::copy(stored.bytes.begin(), stored.bytes.end(), to);
+  else if (type == DType::F64)
+    ::widenInto(name, stored, reinterpret_cast<double *>(to));
+  else
+    ::widenInto(name, stored, reinterpret_cast<float *>(to));
+}
+
 Tensor fovea::runtime::widened(const std::string &name, const Tensor &stored,
                                DType type) {
-  QuantisedName own;
-  const std::vector<int64_t> &shape = stored.shape;
-  if (!readQuantisedName(name, own) || own.part != QuantisedName::Groups ||
-      stored.type != DType::U8)
-    return Tensor::of(type, shape, stored.toDoubles());
-  auto extent = static_cast<int64_t>(own.number);
-  // What is stored otherwise does not match the model, which has `extent`.
-  if (shape.size() < 2 || shape.back() != bytesOfGroup ||
-      shape[shape.size() - 2] != groupsIn(extent))
-    return stored;
-  std::vector<double> values;
-  for (int64_t row = 0; row < stored.numElements();
-       row += groupsIn(extent) * bytesOfGroup)
-    for (int64_t i = 0; i < extent; ++i)
-      values.push_back(
-          weightOf(&stored.bytes[row + i / weightsOfGroup * bytesOfGroup],
-                   i % weightsOfGroup));
-  std::vector<int64_t> wide(shape.begin(), shape.end() - 1);
-  wide.back() = extent;
-  return Tensor::of(type, std::move(wide), values);
+  std::vector<int64_t> shape = stored.shape;
+  if (int64_t extent = extentOfGroups(name, stored)) {
+    // What is stored otherwise does not match the model, which has `extent`.
+    if (shape.size() < 2 || shape.back() != bytesOfGroup ||
+        shape[shape.size() - 2] != groupsIn(extent))
+      return stored;
+    shape.pop_back();
+    shape.back() = extent;
+  }
+  Tensor wide = {type, std::move(shape), {}};
+  wide.bytes.resize(wide.numElements() * sizeOf(type));
+  widenInto(name, stored, type, wide.bytes.data());
+  return wide;
 }
 
 Status fovea::runtime::quantise(const QuantisedName &name,

@@ -73,6 +73,9 @@ constexpr int64_t groupsIn(int64_t extent) {
 
 /// What programs read of a parameter with such a name, as reals of this type.
 Tensor widened(const std::string &name, const Tensor &stored, DType type);
+/// Writes the same to memory that has room for them.
+void widenInto(const std::string &name, const Tensor &stored, DType type,
+               std::byte *to);
 /// The same for all such parameters of a file.
 void widenNumbers(TensorFile &file, DType type);
 

@@ -100,7 +100,8 @@ Status Model::takeWeights(TensorFile &file, const std::string &name) {
       return status;
   options.frozen = description.frozen;
   options.states = description.states;
-  learner = Learner::create(file, options, description.isDouble, pool.get());
+  learner = Learner::create(std::move(file), options, description.isDouble,
+                            pool.get());
   weights = learner->weights();
   rule = options.optimiser.rule;
   return program("grad")

@@ -33,8 +33,8 @@ struct Span {
 
 template <typename T> class LearnerOf : public Learner {
 public:
-  LearnerOf(const TensorFile &initial, const TrainOptions &options,
-            FoveaPool *pool, Team &team, bool dividesState);
+  LearnerOf(TensorFile initial, const TrainOptions &options, FoveaPool *pool,
+            Team &team, bool dividesState);
 
   OwnedMemory weightsToLearn(uint64_t seed, int64_t update) override;
   OwnedMemory weights() override { return weightsFrom(current.get()); }
@@ -146,7 +146,7 @@ static double clipOf(const std::map<std::string, double> &limits,
 }
 
 template <typename T>
-LearnerOf<T>::LearnerOf(const TensorFile &initial, const TrainOptions &options,
+LearnerOf<T>::LearnerOf(TensorFile initial, const TrainOptions &options,
                         FoveaPool *pool, Team &team, bool dividesState)
     : options(options), pool(pool), team(team),
       isDivided(dividesState && !team.isAlone()) {
@@ -182,15 +182,10 @@ LearnerOf<T>::LearnerOf(const TensorFile &initial, const TrainOptions &options,
   if (options.roundsWeights)
     rounded = allocateArray<T>(total);
   for (const Span &span : spans) {
-    const Tensor &tensor = initial.tensors.at(span.path);
-    if (tensor.type == typeOf(T())) {
-      std::copy(tensor.bytes.begin(), tensor.bytes.end(),
-                reinterpret_cast<std::byte *>(current.get() + span.begin));
-      continue;
-    }
-    std::vector<double> values = tensor.toDoubles();
-    for (int64_t i = 0; i < span.count; ++i)
-      current[span.begin + i] = static_cast<T>(values[i]);
+    Tensor &tensor = initial.tensors.at(span.path);
+    widenInto(span.path, tensor, typeOf(T()),
+              reinterpret_cast<std::byte *>(current.get() + span.begin));
+    tensor = Tensor();
   }
   if (options.polyak > 0) {
     average = allocateArray<T>(total);
@@ -547,13 +542,13 @@ std::vector<std::string> LearnerOf<T>::load(const TensorFile &file,
   return mistakes;
 }
 
-std::unique_ptr<Learner> Learner::create(const TensorFile &initial,
+std::unique_ptr<Learner> Learner::create(TensorFile initial,
                                          const TrainOptions &options,
                                          bool isDouble, FoveaPool *pool,
                                          Team &team, bool dividesState) {
   if (isDouble)
-    return std::make_unique<LearnerOf<double>>(initial, options, pool, team,
-                                               dividesState);
-  return std::make_unique<LearnerOf<float>>(initial, options, pool, team,
-                                            dividesState);
+    return std::make_unique<LearnerOf<double>>(std::move(initial), options,
+                                               pool, team, dividesState);
+  return std::make_unique<LearnerOf<float>>(std::move(initial), options, pool,
+                                            team, dividesState);
 }

@@ -22,8 +22,9 @@ namespace fovea::runtime {
 
 class Learner {
 public:
-  /// Takes the names, extents and values of the weights from `initial`.
-  static std::unique_ptr<Learner> create(const TensorFile &initial,
+  /// Takes the names, extents and values of the weights from `initial`, whose
+  /// tensors are freed one by one.
+  static std::unique_ptr<Learner> create(TensorFile initial,
                                          const TrainOptions &options,
                                          bool isDouble, FoveaPool *pool,
                                          Team &team = Team::alone(),

@@ -300,8 +300,8 @@ bool Bench::makeLearner(Model &model, FoveaPool *pool,
     tensor.bytes.resize(values.size() * sizeof(float));
     std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
   }
-  learner =
-      runtime::Learner::create(initial, train, arguments.dtype == "f64", pool);
+  learner = runtime::Learner::create(std::move(initial), train,
+                                     arguments.dtype == "f64", pool);
   return true;
 }
 

@@ -254,16 +254,11 @@ static void answerLines(Session &session, const Arguments &arguments,
 }
 
 static runtime::Status prepareDecoder(const Arguments &arguments,
-                                      Programs &programs,
-                                      const Execution &execution,
+                                      Programs &programs, Execution &execution,
                                       std::unique_ptr<CompiledDecoder> &made) {
-  std::vector<runtime::ParameterValues> parameters = {
-      valuesOf(execution.parameters)};
-  for (const reference::Arrays &member : execution.more)
-    parameters.push_back(valuesOf(member));
   if (runtime::Status status = programs.create(made); status.failed())
     return status;
-  return made->setParameters(parameters, arguments.dtype == "f64");
+  return made->setWeights(std::move(execution.files), arguments.dtype == "f64");
 }
 
 int fovea::cli::runDecode(const Arguments &arguments) {
@@ -280,6 +275,7 @@ int fovea::cli::runDecode(const Arguments &arguments) {
   auto prepare = [&]() -> int {
     if (!chooseExecutor(arguments, request, isReference))
       return badUsage;
+    execution.keepsFiles = !isReference;
     if (!openExecution(session, arguments, "decoding", execution) ||
         !shows.read(session, arguments, *execution.model) ||
         !readUnknown(session, arguments, *execution.model, unknown))

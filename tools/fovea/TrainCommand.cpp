@@ -520,14 +520,13 @@ bool TrainCommand::takeStateWeights() {
 
 bool TrainCommand::beginOrResume() {
   if (!arguments.weights.empty() && !isResumed) {
-    reference::Arrays unused;
-    if (!takeParameters(session, arguments.weights, *model, initial, unused))
+    if (!checkParameters(session, arguments.weights, *model, initial))
       return false;
   } else if (!takeStateWeights() &&
              !drawWeights(session, arguments, *model, position.seed, initial)) {
     return false;
   }
-  learner = runtime::Learner::create(initial, training.options,
+  learner = runtime::Learner::create(std::move(initial), training.options,
                                      arguments.dtype == "f64", pool.get(), team,
                                      arguments.shardsOptimiser);
   if (!goOn(true))
