@@ -206,6 +206,18 @@ static int64_t extentOfGroups(const std::string &name, const Tensor &stored) {
              : 0;
 }
 
+std::vector<int64_t> fovea::runtime::wideShape(const std::string &name,
+                                               const Tensor &stored) {
+  std::vector<int64_t> shape = stored.shape;
+  int64_t extent = extentOfGroups(name, stored);
+  if (extent == 0 || shape.size() < 2 || shape.back() != bytesOfGroup ||
+      shape[shape.size() - 2] != groupsIn(extent))
+    return shape;
+  shape.pop_back();
+  shape.back() = extent;
+  return shape;
+}
+
 template <typename T>
 static void widenInto(const std::string &name, const Tensor &stored, T *to) {
   int64_t count = stored.numElements(), extent = extentOfGroups(name, stored);
@@ -232,16 +244,11 @@ void fovea::runtime::widenInto(const std::string &name, const Tensor &stored,
 
 Tensor fovea::runtime::widened(const std::string &name, const Tensor &stored,
                                DType type) {
-  std::vector<int64_t> shape = stored.shape;
-  if (int64_t extent = extentOfGroups(name, stored)) {
-    // What is stored otherwise does not match the model, which has `extent`.
-    if (shape.size() < 2 || shape.back() != bytesOfGroup ||
-        shape[shape.size() - 2] != groupsIn(extent))
-      return stored;
-    shape.pop_back();
-    shape.back() = extent;
-  }
-  Tensor wide = {type, std::move(shape), {}};
+  // What is stored otherwise does not match the model.
+  if (extentOfGroups(name, stored) != 0 &&
+      wideShape(name, stored) == stored.shape)
+    return stored;
+  Tensor wide = {type, wideShape(name, stored), {}};
   wide.bytes.resize(wide.numElements() * sizeOf(type));
   widenInto(name, stored, type, wide.bytes.data());
   return wide;

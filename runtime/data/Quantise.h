@@ -71,6 +71,9 @@ constexpr int64_t groupsIn(int64_t extent) {
   return (extent + weightsOfGroup - 1) / weightsOfGroup;
 }
 
+/// The extents of what programs read of a tensor: only groups are stored with
+/// others. Groups that do not match their name keep theirs.
+std::vector<int64_t> wideShape(const std::string &name, const Tensor &stored);
 /// What programs read of a parameter with such a name, as reals of this type.
 Tensor widened(const std::string &name, const Tensor &stored, DType type);
 /// Writes the same to memory that has room for them.

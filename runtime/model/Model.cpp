@@ -21,17 +21,13 @@ using namespace fovea::runtime;
 
 Model::~Model() = default;
 
-/// Brings weights into the form of the programs: whole numbers of 8 bits where
-/// these read them.
+/// Quantises weights where programs read them so.
 static Status quantiseWeights(const Description &description,
                               TensorFile &file) {
   std::vector<std::string> names;
   for (const ParameterDescription &parameter : description.parameters)
     names.push_back(parameter.path);
-  if (Status status = quantise(file, names); status.failed())
-    return status;
-  widenNumbers(file, description.isDouble ? DType::F64 : DType::F32);
-  return Status::success();
+  return quantise(file, names);
 }
 
 /// Checks that the weights match the model: names, extents and types.
@@ -53,13 +49,15 @@ Status Model::checkWeights(const TensorFile &file,
       return Status::error(fmt::format("'{}' is missing", parameter.path),
                            name);
     const Tensor &tensor = found->second;
-    if (tensor.shape != parameter.shape)
+    std::vector<int64_t> shape = wideShape(parameter.path, tensor);
+    if (shape != parameter.shape)
       return Status::error(
           fmt::format("'{}' has extents {} but the model needs {}",
-                      parameter.path, shapeText(tensor.shape),
+                      parameter.path, shapeText(shape),
                       shapeText(parameter.shape)),
           name);
-    if (!tensor.isReal())
+    if (QuantisedName own;
+        !tensor.isReal() && !readQuantisedName(parameter.path, own))
       return Status::error(
           fmt::format("'{}' is {} but parameters are F32 or F64",
                       parameter.path, nameOf(tensor.type)),
@@ -131,7 +129,7 @@ Status Model::takeMember(TensorFile file, const std::string &name) {
   DType type = description.isDouble ? DType::F64 : DType::F32;
   for (auto &[path, tensor] : file.tensors)
     if (tensor.type != type)
-      tensor = Tensor::of(type, tensor.shape, tensor.toDoubles());
+      tensor = widened(path, tensor, type);
   others.push_back(std::move(file));
   steps.reset();
   searcher.reset();

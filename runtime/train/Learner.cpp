@@ -153,9 +153,11 @@ LearnerOf<T>::LearnerOf(TensorFile initial, const TrainOptions &options,
   // Each parameter begins at a multiple of a cache line.
   constexpr int64_t step = lineBytes / sizeof(T);
   for (const auto &[path, tensor] : initial.tensors) {
-    int64_t count = tensor.numElements();
-    spans.push_back(
-        {path, tensor.shape, total, count, clipOf(options.clipValue, path)});
+    spans.push_back({path, wideShape(path, tensor), total, 1,
+                     clipOf(options.clipValue, path)});
+    int64_t &count = spans.back().count;
+    for (int64_t extent : spans.back().shape)
+      count *= extent;
     for (const std::string &name : options.frozen)
       spans.back().isFrozen |= isBelow(path, name);
     if (auto state = options.states.find(path); state != options.states.end()) {
