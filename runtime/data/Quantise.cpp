@@ -283,23 +283,30 @@ static bool fits(const QuantisedName &name, const Tensor &weights) {
 
 Status fovea::runtime::quantise(TensorFile &file,
                                 const std::vector<std::string> &names) {
-  std::set<std::string> wanted(names.begin(), names.end()), replaced;
-  for (const std::string &name : names) {
-    QuantisedName own;
-    if (file.tensors.contains(name) || !readQuantisedName(name, own))
+  std::set<std::string> wanted(names.begin(), names.end());
+  std::map<std::string, std::vector<std::string>> forms; // by parameter
+  QuantisedName own;
+  for (const std::string &name : wanted)
+    if (readQuantisedName(name, own))
+      forms[own.path].push_back(name);
+  for (const auto &[path, parts] : forms) {
+    auto found = file.tensors.find(path);
+    if (found == file.tensors.end() || !found->second.isReal())
       continue;
-    auto found = file.tensors.find(own.path);
-    if (found == file.tensors.end() || !found->second.isReal() ||
-        !fits(own, found->second))
-      continue;
-    if (Status status = quantise(own, found->second, file.tensors);
-        status.failed())
-      return status;
-    replaced.insert(own.path);
+    bool isReplaced = false;
+    for (const std::string &name : parts) {
+      // Numbers come with their scales.
+      if (file.tensors.contains(name) || !readQuantisedName(name, own) ||
+          !fits(own, found->second))
+        continue;
+      if (Status status = quantise(own, found->second, file.tensors);
+          status.failed())
+        return status;
+      isReplaced = true;
+    }
+    if (isReplaced && !wanted.contains(path))
+      file.tensors.erase(found);
   }
-  for (const std::string &path : replaced)
-    if (!wanted.contains(path))
-      file.tensors.erase(path);
   return Status::success();
 }
 

@@ -13,6 +13,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -301,9 +303,18 @@ static std::vector<std::byte> widened(const std::byte *data, size_t size,
   return wide;
 }
 
-/// Checks a tensor's header entry against the `available` bytes.
-static Status takeTensor(const TensorHeader &description, uint64_t available,
-                         const std::byte *data, Tensor &tensor) {
+static Status unreadable() {
+  return Status::error(
+      fmt::format("it cannot be read: {}",
+                  errno == 0 ? "it has become shorter" : std::strerror(errno)));
+}
+
+/// Checks a tensor's header entry against the bytes from `first` on, and takes
+/// those of the tensor.
+static Status takeTensor(const TensorHeader &description,
+                         const TensorSource &source, uint64_t first,
+                         Tensor &tensor) {
+  uint64_t available = source.size - first;
   const std::string &name = description.name;
   if (!description.type || !description.shape || !description.offsets)
     return Status::error(fmt::format("'{}' has no '{}'", name,
@@ -344,13 +355,12 @@ static Status takeTensor(const TensorHeader &description, uint64_t available,
         "'{}' has extents [{}] of {}, {} bytes, but occupies {} bytes", name,
         fmt::join(*description.shape, ", "), *description.type, bytes,
         end - begin));
-  if (!isHalf) {
-    tensor.type = entry->type;
-    tensor.bytes.assign(data + begin, data + end);
-    return Status::success();
-  }
-  tensor.type = DType::F32;
-  tensor.bytes = widened(data + begin, bytes, halfOf);
+  tensor.bytes.resize(bytes);
+  if (!source.read(first + begin, tensor.bytes.data(), bytes))
+    return unreadable();
+  tensor.type = isHalf ? DType::F32 : entry->type;
+  if (isHalf)
+    tensor.bytes = widened(tensor.bytes.data(), bytes, halfOf);
   return Status::success();
 }
 
@@ -390,34 +400,37 @@ static Status checkPlaces(const std::vector<TensorHeader> &tensors,
   return Status::success();
 }
 
-static Status parse(std::string_view bytes, TensorFile &file) {
-  if (bytes.size() < 8)
+static Status parse(const TensorSource &source, TensorFile &file) {
+  if (source.size < 8)
     return Status::error(fmt::format(
         "a header needs 8 bytes for its length, but the file has {}",
-        bytes.size()));
+        source.size));
+  std::array<char, 8> bytes;
+  if (!source.read(0, bytes.data(), bytes.size()))
+    return unreadable();
   uint64_t length = 0;
   for (int i = 7; i >= 0; --i)
     length = length << 8 | static_cast<unsigned char>(bytes[i]);
-  bool isText = std::all_of(bytes.begin(), bytes.begin() + 8, [](char c) {
+  bool isText = std::all_of(bytes.begin(), bytes.end(), [](char c) {
     return (c >= ' ' && c <= '~') || c == '\t' || c == '\n' || c == '\r';
   });
-  if (length > bytes.size() - 8 && isText)
+  if (length > source.size - 8 && isText)
     return Status::error("expected a safetensors file, found text");
-  if (length > bytes.size() - 8)
+  if (length > source.size - 8)
     return Status::error(
         fmt::format("the header is {} bytes long, but the file has {}", length,
-                    bytes.size() - 8));
+                    source.size - 8));
   if (length > longestHeader)
     return Status::error(fmt::format("the header is {} bytes long, over {}",
                                      length, longestHeader));
   HeaderReader reader;
-  std::string_view header = bytes.substr(8, length);
+  std::string header(length, '\0');
+  if (!source.read(8, header.data(), length))
+    return unreadable();
   if (!nlohmann::json::sax_parse(header.begin(), header.end(), &reader))
     return Status::error(reader.problem.empty() ? "the header is not JSON"
                                                 : reader.problem);
-  uint64_t available = bytes.size() - 8 - length;
-  const auto *data =
-      reinterpret_cast<const std::byte *>(bytes.data()) + 8 + length;
+  uint64_t first = 8 + length, available = source.size - first;
   // Check offsets first: overlapping tensors could request any amount of
   // memory.
   for (const TensorHeader &description : reader.tensors)
@@ -425,13 +438,13 @@ static Status parse(std::string_view bytes, TensorFile &file) {
         (*description.offsets)[0] > (*description.offsets)[1] ||
         (*description.offsets)[1] > available) {
       Tensor tensor;
-      return takeTensor(description, available, data, tensor);
+      return takeTensor(description, source, first, tensor);
     }
   if (Status status = checkPlaces(reader.tensors, available); status.failed())
     return status;
   for (const TensorHeader &description : reader.tensors) {
     Tensor tensor;
-    if (Status status = takeTensor(description, available, data, tensor);
+    if (Status status = takeTensor(description, source, first, tensor);
         status.failed())
       return status;
     file.tensors[description.name] = std::move(tensor);
@@ -444,15 +457,24 @@ static Status parse(std::string_view bytes, TensorFile &file) {
   return status;
 }
 
-Status fovea::runtime::parseSafeTensors(std::string_view bytes,
-                                        const std::string &name,
-                                        TensorFile &file) {
+Status fovea::runtime::readTensors(const TensorSource &source,
+                                   const std::string &name, TensorFile &file) {
   file = TensorFile();
-  Status status = parse(bytes, file);
+  Status status = parse(source, file);
   if (status.succeeded())
     return status;
   file = TensorFile();
   return Status::error(status.getMessage(), name);
+}
+
+Status fovea::runtime::parseSafeTensors(std::string_view bytes,
+                                        const std::string &name,
+                                        TensorFile &file) {
+  auto read = [&](uint64_t offset, void *to, uint64_t count) {
+    std::memcpy(to, bytes.data() + offset, count);
+    return true;
+  };
+  return readTensors({bytes.size(), read}, name, file);
 }
 
 //===----------------------------------------------------------------------===//

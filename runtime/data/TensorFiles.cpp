@@ -30,14 +30,50 @@ static std::string weightsIn(const std::string &path) {
   return path + (path.ends_with('/') ? "" : "/") + "model.safetensors";
 }
 
+/// A file of known size, tensor by tensor.
+static Status readFile(int descriptor, int64_t size, const std::string &path,
+                       TensorFile &file) {
+  auto read = [&](uint64_t offset, void *to, uint64_t count) {
+    auto *next = static_cast<char *>(to);
+    while (count > 0) {
+      errno = 0;
+      ssize_t part = throughSignals([&] {
+        return pread(descriptor, next, count, static_cast<off_t>(offset));
+      });
+      if (part <= 0)
+        return false;
+      next += part, offset += part, count -= part;
+    }
+    return true;
+  };
+  return readTensors({static_cast<uint64_t>(size), read}, path, file);
+}
+
+/// What a pipe gives, as a whole.
+static Status readStream(int descriptor, const std::string &path,
+                         TensorFile &file) {
+  std::string bytes;
+  if (!readAll(descriptor, bytes))
+    return Status::error(
+        fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
+  return parseSafeTensors(bytes, path, file);
+}
+
 Status fovea::runtime::readSafeTensors(const std::string &given,
                                        TensorFile &file) {
   file = TensorFile();
-  std::string path = weightsIn(given);
-  std::string bytes, why;
-  if (!readWhole(path, bytes, why))
+  std::string path = weightsIn(given), why;
+  int descriptor = openToRead(path, why);
+  if (descriptor < 0)
     return Status::error(fmt::format("cannot open '{}': {}", path, why));
-  return parseSafeTensors(bytes, path, file);
+  struct stat information;
+  bool hasSize = fstat(descriptor, &information) == 0 &&
+                 S_ISREG(information.st_mode) && information.st_size > 0;
+  Status status = hasSize
+                      ? readFile(descriptor, information.st_size, path, file)
+                      : readStream(descriptor, path, file);
+  close(descriptor);
+  return status;
 }
 
 /// Returns where to write `path`: the target, if it is a link. A failed stat is
