@@ -1,8 +1,10 @@
 //===- SafeTensorsTest.cpp - good files, and hostile ones -----------------===//
 
 #include "runtime/data/SafeTensors.h"
+#include "runtime/data/TensorLayout.h"
 #include "runtime/data/TensorSeal.h"
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
@@ -335,4 +337,22 @@ TEST(SafeTensors, ChangedBytes) {
       changed.resize(place);
       (void)parseSafeTensors(changed, "w", file).succeeded();
     }
+}
+
+// Another process may cut a file off while it is read.
+TEST(SafeTensors, FileBecomesShorter) {
+  std::string good = fileOf(tensor("I16", "[2, 1]", "[0, 4]"), 4);
+  for (size_t left = 0; left < good.size(); ++left) {
+    auto read = [&](uint64_t offset, void *to, uint64_t count) {
+      errno = 0;
+      if (offset + count > left)
+        return false;
+      std::memcpy(to, good.data() + offset, count);
+      return true;
+    };
+    TensorFile file;
+    Status status = readTensors({good.size(), read}, "w", file);
+    EXPECT_EQ(status.getMessage(), "it cannot be read: it has become shorter");
+    EXPECT_TRUE(file.tensors.empty());
+  }
 }
