@@ -59,7 +59,7 @@ public:
   } pending;
   double logp = 0;
   std::vector<double> stepLogp;
-  std::map<std::string, std::vector<size_t>> densities; // of real numbers
+  std::map<std::string, std::vector<size_t>> choices; // which, by name
   int64_t steps = 0;
   bool cut = false;            // reached the largest number of steps
   bool hasEnd = false;         // a choice took its end

@@ -54,8 +54,7 @@ Status Runner::count(const ChoiceDistribution &distribution, StringRef name,
   if (isLastForced)
     forcedStep = steps;
   logp += one;
-  if (!distribution.isDiscrete())
-    densities[name.str()].push_back(stepLogp.size());
+  choices[name.str()].push_back(stepLogp.size());
   stepLogp.push_back(one);
   ++taken[name.str()];
   return Status::success();
@@ -482,24 +481,38 @@ Status reference::decode(Operation *container, const Inputs &inputs,
   return decode(container, ArrayRef(inputs), options, hypotheses);
 }
 
-/// The derived decoder gives the log of the densities of real numbers, in its
-/// own precision.
-static void takeDensities(Runner &runner, Arrays &outputs) {
-  for (const auto &[name, places] : runner.densities) {
-    auto output = outputs.find("logp/" + name);
+/// The derived decoder gives the log of densities of real numbers and of sums
+/// over latent choices, in its own precision. Returns whether there is any.
+static bool takeLogps(Runner &runner, Arrays &outputs, bool isEnsemble) {
+  std::vector<size_t> removed;
+  bool isComputed = false;
+  for (const auto &[name, places] : runner.choices) {
+    auto sum = outputs.find("logp/sum/" + name);
+    bool isSum = sum != outputs.end();
+    auto output = isSum ? sum : outputs.find("logp/" + name);
     if (output == outputs.end())
       continue;
     std::vector<double> logps = std::move(output->second.values);
     outputs.erase(output);
+    isComputed = true;
+    // An ensemble averages probabilities of each choice.
+    if (isSum && isEnsemble)
+      continue;
+    if (isSum)
+      removed.insert(removed.end(), places.begin() + 1, places.end());
     // Rows of different lengths have elements that are not chosen: 0.
     if (logps.size() != places.size()) {
-      double sum = runtime::exactSum(logps);
+      double whole = runtime::exactSum(logps);
       logps.assign(places.size(), 0);
-      logps.front() = sum;
+      logps.front() = whole;
     }
     for (auto [place, logp] : llvm::zip_equal(places, logps))
       runner.stepLogp[place] = logp;
   }
+  llvm::sort(removed, std::greater<>());
+  for (size_t place : removed)
+    runner.stepLogp.erase(runner.stepLogp.begin() + place);
+  return isComputed;
 }
 
 Status reference::decode(Operation *container, ArrayRef<Inputs> given,
@@ -530,10 +543,11 @@ Status reference::decode(Operation *container, ArrayRef<Inputs> given,
     for (RunnerPtr &result : one)
       runners.push_back(std::move(result));
   }
+  bool isComputed = false;
   for (RunnerPtr &runner : runners) {
     Hypothesis &hypothesis = hypotheses.emplace_back();
     hypothesis.outputs = runner->outputs();
-    takeDensities(*runner, hypothesis.outputs);
+    isComputed |= takeLogps(*runner, hypothesis.outputs, members.size() > 1);
     hypothesis.logp = runner->logp = runtime::exactSum(runner->stepLogp);
     hypothesis.score = search.rankOf(*runner);
     hypothesis.steps = runner->steps;
@@ -541,6 +555,14 @@ Status reference::decode(Operation *container, ArrayRef<Inputs> given,
     hypothesis.ended = !runner->cut;
     hypothesis.hasEnd = runner->hasEnd;
   }
+  // What was computed may differ in the last digits from what ranked it.
+  auto isBetter = [](const Hypothesis &a, const Hypothesis &b) {
+    return std::pair(!a.ended, -a.score) < std::pair(!b.ended, -b.score);
+  };
+  if (!options.sample && isComputed)
+    for (auto it = hypotheses.begin(); it != hypotheses.end(); ++it)
+      std::rotate(std::upper_bound(hypotheses.begin(), it, *it, isBetter), it,
+                  it + 1);
   return Status::success();
 }
 

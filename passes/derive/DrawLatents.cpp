@@ -566,7 +566,7 @@ struct DrawLatents : fovea::attn::impl::DrawLatentsBase<DrawLatents> {
         isChanged = true;
         bool isSummed = kindOf(choice) == "marginal";
         ChoiceOp start = starts.lookup(choice.getTarget());
-        if (failed(isSummed ? generateFromSum(choice, start)
+        if (failed(isSummed ? generateFromSum(choice, start, summed.size() == 1)
                             : enumeratePlaces(choice, start)))
           return signalPassFailure();
       }

@@ -54,6 +54,8 @@ Value Scalars::readOr(Value array, ArrayRef<Value> where, Value otherwise) {
 }
 
 Value Scalars::asPlace(Value value) {
+  if (value.getType().isInteger(1))
+    return select(value, place(1), place(0));
   return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
                                     value);
 }

@@ -24,11 +24,12 @@ public:
 
   Value total();
   void replaceBest();
-  LogicalResult drawFromSum(ChoiceOp generated);
+  LogicalResult drawFromSum(ChoiceOp generated, bool isWhole);
 
 private:
   Value logTable(ChoiceOp op, ArrayRef<Attribute> over, Attribute values);
   Value waysTo(ChoiceOp generated, Value logps);
+  Places withGenerated(ChoiceOp generated, Value logps, const Places &places);
   Value score(Scalars &at, Value current, Value previous);
   Value atStart(Scalars &at, ArrayRef<Value> rest, Value value);
   Value lastOf(Scalars &at, Value array, ArrayRef<Value> rest, Value value);
@@ -44,6 +45,7 @@ private:
   Attribute values;
   SmallVector<Attribute> axes, rest; // of the choice; without that of the chain
   Value table, start;
+  Value ways; // of the total of a chain
 };
 
 } // namespace
@@ -195,7 +197,7 @@ Value PlaceSum::total() {
     return sum("log_sums." + name, axes,
                [&](Scalars &at) { return at.read(each); });
   }
-  Value ways = recursion(Reducer::logsumexp);
+  ways = recursion(Reducer::logsumexp);
   Value each = compute(
       "log_sum." + name, rest, Reducer::logsumexp, values, [&](Scalars &at) {
         ArrayRef<Value> place(at.indices);
@@ -332,7 +334,33 @@ Value PlaceSum::waysTo(ChoiceOp generated, Value logps) {
   return ways;
 }
 
-LogicalResult PlaceSum::drawFromSum(ChoiceOp generated) {
+/// The places, with log p of what is generated as the last evidence: as if it
+/// were observed, by the equations of the objective.
+Places PlaceSum::withGenerated(ChoiceOp generated, Value logps,
+                               const Places &places) {
+  auto over = generated->getAttrOfType<DictionaryAttr>(overName);
+  bool hasCurrent = over.getAs<BoolAttr>("current").getValue();
+  bool hasPrevious = over.getAs<BoolAttr>("previous").getValue();
+  auto own = cast<ArrayType>(generated.getResult().getType()).getShape();
+  auto shape = cast<ArrayType>(logps.getType()).getShape().getValue();
+  std::string name = generated.getTarget().str();
+  Value logp = compute(
+      "log_p." + name, shape.drop_back(), Reducer::none, {}, [&](Scalars &at) {
+        ArrayRef<Value> place(at.indices);
+        Value symbol = ReadOp::create(at.builder, loc, generated.getResult(),
+                                      place.take_back(own.size()));
+        SmallVector<Value> there(place);
+        there.push_back(at.asPlace(symbol));
+        Value read = ReadOp::create(at.builder, loc, logps, there);
+        return read;
+      });
+  Places result = places;
+  result.evidence.push_back({hasCurrent, hasPrevious, logp, logp});
+  return result;
+}
+
+/// Replaces what is generated. `isWhole`: log p of all of it is an output.
+LogicalResult PlaceSum::drawFromSum(ChoiceOp generated, bool isWhole) {
   auto shape = cast<ArrayType>(generated.getResult().getType()).getShape();
   auto over = generated->getAttrOfType<DictionaryAttr>(overName);
   bool hasCurrent = over.getAs<BoolAttr>("current").getValue();
@@ -365,25 +393,16 @@ LogicalResult PlaceSum::drawFromSum(ChoiceOp generated) {
                              values);
   llvm::append_range(all, own);
   Value logps = logTable(generated, all, symbols);
-  Value ways;
   if (isChain) {
-    // The outputs so far are included in the paths to the previous place.
-    Value logp =
-        compute("log_p." + generated.getTarget(), all, Reducer::none, {},
-                [&](Scalars &at) {
-                  ArrayRef<Value> place(at.indices);
-                  Value symbol =
-                      ReadOp::create(at.builder, loc, generated.getResult(),
-                                     place.take_back(own.size()));
-                  SmallVector<Value> there(place);
-                  there.push_back(at.asPlace(symbol));
-                  Value read = ReadOp::create(at.builder, loc, logps, there);
-                  return read;
-                });
-    Places seen = places;
-    seen.evidence.push_back({hasCurrent, hasPrevious, logp, logp});
+    Places seen = withGenerated(generated, logps, places);
     PlaceSum known(builder, seen, /*trained=*/false);
-    ways = known.recursion(Reducer::logsumexp);
+    Value total = known.total();
+    if (isWhole)
+      OutputOp::create(
+          builder, generated.getLoc(),
+          builder.getStringAttr("logp/sum/" + generated.getTarget()), total);
+    // The outputs so far are included in the paths to the previous place.
+    ways = known.ways;
   } else if (!isOwn) {
     ways = waysTo(generated, logps);
   }
@@ -454,7 +473,8 @@ void fovea::attn::findMostProbable(const OpBuilder &builder,
   PlaceSum(builder, places, /*trained=*/false).replaceBest();
 }
 
-LogicalResult fovea::attn::generateFromSum(ChoiceOp choice, ChoiceOp start) {
+LogicalResult fovea::attn::generateFromSum(ChoiceOp choice, ChoiceOp start,
+                                           bool isWhole) {
   auto system = choice->getParentOfType<SystemOp>();
   StringAttr name = choice.getTargetAttr();
   Location loc = choice.getLoc();
@@ -481,7 +501,8 @@ LogicalResult fovea::attn::generateFromSum(ChoiceOp choice, ChoiceOp start) {
   }
   auto builder = OpBuilder::atBlockEnd(places.choice->getBlock());
   for (ChoiceOp one : generated)
-    if (failed(PlaceSum(builder, places, /*trained=*/false).drawFromSum(one)))
+    if (failed(PlaceSum(builder, places, /*trained=*/false)
+                   .drawFromSum(one, isWhole)))
       return failure();
   findMostProbable(builder, places);
   for (ChoiceOp left : {places.choice, places.start})

@@ -29,8 +29,11 @@ void findMostProbable(const mlir::OpBuilder &builder, const Places &places);
 
 /// `marginal` in decoding: what depends on the choice is generated from the sum
 /// over all of its values, and the choice is gone. `start`: at the boundary, or
-/// null. Fails, with an error, where there is no such sum.
-llvm::LogicalResult generateFromSum(ChoiceOp choice, ChoiceOp start);
+/// null. Fails, with an error, where there is no such sum. `isWhole`: no other
+/// choice is summed over. Then, of a chain, the output `logp/sum/NAME` is log p
+/// of all that is generated, by the equations of the objective.
+llvm::LogicalResult generateFromSum(ChoiceOp choice, ChoiceOp start,
+                                    bool isWhole);
 
 } // namespace fovea::attn
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
 #include <tuple>
 
 using namespace fovea::runtime;
@@ -94,29 +95,51 @@ Status Search::generate(const Batch &examples, const SearchOptions &options,
   return SearchRun(*this, examples, options).run(results);
 }
 
+/// Among equals the one that was found first stays first.
+static void sortByScore(std::vector<Generated> &results) {
+  auto isBetter = [](const Generated &a, const Generated &b) {
+    return std::pair(!a.ended, -a.score) < std::pair(!b.ended, -b.score);
+  };
+  for (auto it = results.begin(); it != results.end(); ++it)
+    std::rotate(std::upper_bound(results.begin(), it, *it, isBetter), it,
+                it + 1);
+}
+
 Status Search::decode(const Batch &examples, const SearchOptions &options,
                       std::vector<std::vector<Generated>> &results) {
   Status status = later.empty() ? decodeOne(examples, {}, options, results)
                                 : decodeChain(examples, options, results);
   if (status.failed())
     return status;
-  for (std::vector<Generated> &own : results)
+  for (std::vector<Generated> &own : results) {
     for (Generated &one : own)
-      if (status = takeDensities(options, one); status.failed())
+      if (status = takeLogps(options, one); status.failed())
         return status;
+    // What was computed may differ in the last digits from what ranked it.
+    if (!options.sample && !own.empty() && !own.front().computed.empty())
+      sortByScore(own);
+  }
   return Status::success();
 }
 
-/// Takes the densities of real numbers from the outputs `logp/NAME`. A search
-/// that chooses real numbers follows one path, which they do not rank.
-Status Search::takeDensities(const SearchOptions &options, Generated &result) {
-  for (const auto &[name, places] : result.densities) {
-    auto output = result.outputs.find("logp/" + name);
+/// Takes log p of choices from the outputs `logp/NAME`, the densities of real
+/// numbers, and `logp/sum/NAME`, the sum over a latent choice. A search that
+/// chooses real numbers follows one path, which they do not rank.
+Status Search::takeLogps(const SearchOptions &options,
+                         Generated &result) const {
+  std::vector<size_t> removed;
+  for (const auto &[name, places] : result.computed) {
+    auto output = result.outputs.find(name);
     if (output == result.outputs.end())
-      return Status::error(
-          fmt::format("the decoder has no output 'logp/{}'", name));
+      return Status::error(fmt::format("the decoder has no output '{}'", name));
     std::vector<double> logps = std::move(output->second.values);
     result.outputs.erase(output);
+    bool isSum = name.starts_with("logp/sum/");
+    // An ensemble averages probabilities of each choice.
+    if (isSum && members.size() > 1)
+      continue;
+    if (isSum)
+      removed.insert(removed.end(), places.begin() + 1, places.end());
     // Rows of different lengths have elements that are not chosen: 0.
     if (logps.size() != places.size()) {
       double sum = exactSum(logps);
@@ -125,13 +148,16 @@ Status Search::takeDensities(const SearchOptions &options, Generated &result) {
     }
     for (size_t i = 0; i < places.size(); ++i) {
       if (std::isnan(logps[i]))
-        return Status::error(
-            fmt::format("log p of '{}' is not a number", name));
+        return Status::error(fmt::format("log p of '{}' is not a number",
+                                         name.substr(name.rfind('/') + 1)));
       result.stepLogp[places[i]] = logps[i];
     }
   }
-  if (result.densities.empty())
+  if (result.computed.empty())
     return Status::success();
+  std::sort(removed.begin(), removed.end(), std::greater<>());
+  for (size_t place : removed)
+    result.stepLogp.erase(result.stepLogp.begin() + place);
   result.logp = exactSum(result.stepLogp);
   if (!result.isMarked)
     result.score = normalised(options, result.logp, result.steps);

@@ -35,12 +35,15 @@ struct Generated {
   /// The outputs of the decoder: the generated names and the shown equations.
   std::map<std::string, DataValues> outputs;
   double logp = 0;
-  double score = 0;             // what it is ranked by
-  bool isMarked = false;        // whether the mark "score" gave that
-  int64_t steps = 0;            // 0 without a search
-  std::vector<double> stepLogp; // log p of each choice, in order
-  /// Which of these are densities of real numbers, by the generated name.
-  std::map<std::string, std::vector<size_t>> densities;
+  double score = 0;      // what it is ranked by
+  bool isMarked = false; // whether the mark "score" gave that
+  int64_t steps = 0;     // 0 without a search
+  /// log p of each choice, in order; with a sum over a latent choice, one for
+  /// all that depend on it.
+  std::vector<double> stepLogp;
+  /// Which of these an output of the decoder gives, by its name: densities of
+  /// real numbers, and sums over a latent choice.
+  std::map<std::string, std::vector<size_t>> computed;
   bool ended = true;   // false: cut at the largest number of steps
   bool hasEnd = false; // whether a symbol that ends it stands last
 };
@@ -98,7 +101,7 @@ private:
   Status decodeChain(const Batch &examples, const SearchOptions &options,
                      std::vector<std::vector<Generated>> &results);
   Status checkChain(const Batch &examples);
-  static Status takeDensities(const SearchOptions &options, Generated &result);
+  Status takeLogps(const SearchOptions &options, Generated &result) const;
   /// log p after length normalisation.
   static double normalised(const SearchOptions &options, double logp,
                            int64_t steps);

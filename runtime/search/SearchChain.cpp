@@ -55,9 +55,9 @@ static void goOn(Path &path, const Decoder &decoder, Generated generated) {
   sum.logp = generated.logp; // of all searches
   sum.score = generated.score;
   sum.isMarked = generated.isMarked;
-  for (const auto &[name, places] : generated.densities)
+  for (const auto &[name, places] : generated.computed)
     for (size_t place : places)
-      sum.densities[name].push_back(sum.stepLogp.size() + place);
+      sum.computed[name].push_back(sum.stepLogp.size() + place);
   sum.stepLogp.insert(sum.stepLogp.end(), generated.stepLogp.begin(),
                       generated.stepLogp.end());
   sum.hasEnd |= generated.hasEnd;

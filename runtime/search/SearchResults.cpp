@@ -54,7 +54,13 @@ double SearchRun::logpOf(const Hypothesis &hypothesis) const {
   return exactSum(logps);
 }
 
-/// log p of each choice, in order, and which of them are real numbers.
+bool SearchRun::hasOutput(const std::string &name) const {
+  return std::any_of(
+      decoder.outputs.begin(), decoder.outputs.end(),
+      [&](const Decoder::Output &output) { return output.name == name; });
+}
+
+/// log p of each choice, in order, and which of them the outputs give.
 void SearchRun::listLogps(const Finished &finished, Generated &result) const {
   std::vector<const std::vector<Chosen> *> steps = {&finished.last.logps};
   for (int64_t node = finished.node; node >= 0; node = nodes[node].parent)
@@ -62,8 +68,10 @@ void SearchRun::listLogps(const Finished &finished, Generated &result) const {
   for (size_t step = steps.size(); step-- > 0;)
     for (const Chosen &one : *steps[step]) {
       const Decoder::Choice &choice = decoder.choices[one.choice];
-      if (!Distribution(choice.distribution).isDiscrete())
-        result.densities[choice.name].push_back(result.stepLogp.size());
+      bool isReal = !Distribution(choice.distribution).isDiscrete();
+      std::string output = (isReal ? "logp/" : "logp/sum/") + choice.name;
+      if (isReal || hasOutput(output))
+        result.computed[output].push_back(result.stepLogp.size());
       result.stepLogp.push_back(one.logp);
     }
 }

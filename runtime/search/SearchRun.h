@@ -231,6 +231,7 @@ private:
 
   //===--- SearchResults.cpp ----------------------------------------------===//
   void keepStep(Hypothesis &hypothesis);
+  bool hasOutput(const std::string &name) const;
   void listLogps(const Finished &finished, Generated &result) const;
   Status finish(const Finished &finished, int64_t example, Generated &result);
   Status runFinish(const Finished &finished, int64_t example,
