@@ -1,12 +1,12 @@
 //===- Decoder.cpp - the programs of a search as kernels ------------------===//
 //
-// Converts the attribute `attn.decoder` to the description of the runtime's
-// search. The programs themselves are compiled like any other.
+// Converts each `attn.decoder` to the description of the runtime's search. The
+// programs themselves are compiled like any other.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Decoder.h"
-#include "passes/batch/SplitDecoder.h"
+#include "dialect/Distributions.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -18,34 +18,32 @@ using runtime::Program;
 namespace {
 class Reader {
 public:
-  Reader(DictionaryAttr description, Type real, Decoder &decoder)
-      : description(description), real(real), decoder(decoder) {}
+  Reader(DecoderOp op, Type real, Decoder &decoder)
+      : op(op), real(real), decoder(decoder) {}
 
-  void read();
+  /// Returns the program of each segment, or null.
+  SmallVector<FlatSymbolRefAttr> read();
 
 private:
   int64_t extent(Attribute extent);
-  std::vector<int64_t> shapeOf(DictionaryAttr entry);
-  Program::Element elementOf(DictionaryAttr entry) const;
-  Decoder::State readState(DictionaryAttr entry);
-  Decoder::Choice readChoice(DictionaryAttr entry);
-
-  template <typename Use> void each(StringRef list, Use use) {
-    if (auto entries = description.getAs<ArrayAttr>(list))
-      for (auto entry : entries.getAsRange<DictionaryAttr>())
-        use(entry);
+  std::vector<int64_t> shapeOf(ArrayRef<Attribute> extents);
+  std::vector<int64_t> shapeOf(ArrayType type) {
+    return shapeOf(type.getShape().getValue());
   }
+  Program::Element elementOf(ArrayType type) const;
+  Decoder::State readState(DecoderStateOp state);
+  Decoder::Choice readChoice(DecoderChoiceOp choice);
+  void readLoop(DecoderLoopOp loop);
+  void readMark(DecoderMarkOp mark);
+  void readStep(Block &body);
+  void findWriters();
 
-  DictionaryAttr description;
+  DecoderOp op;
   Type real;
   Decoder &decoder;
+  SmallVector<FlatSymbolRefAttr> segments = {FlatSymbolRefAttr()};
 };
 } // namespace
-
-static std::string textOf(DictionaryAttr entry, StringRef name) {
-  auto text = entry.getAs<StringAttr>(name);
-  return text ? text.str() : std::string();
-}
 
 /// A number, or -1-id of a length.
 int64_t Reader::extent(Attribute extent) {
@@ -59,16 +57,14 @@ int64_t Reader::extent(Attribute extent) {
   return -1 - (found - lengths.begin());
 }
 
-std::vector<int64_t> Reader::shapeOf(DictionaryAttr entry) {
-  auto type = cast<ArrayType>(entry.getAs<TypeAttr>("type").getValue());
+std::vector<int64_t> Reader::shapeOf(ArrayRef<Attribute> extents) {
   std::vector<int64_t> shape;
-  for (Attribute axis : type.getShape())
+  for (Attribute axis : extents)
     shape.push_back(extent(axis));
   return shape;
 }
 
-Program::Element Reader::elementOf(DictionaryAttr entry) const {
-  auto type = cast<ArrayType>(entry.getAs<TypeAttr>("type").getValue());
+Program::Element Reader::elementOf(ArrayType type) const {
   Type element = type.getElementType();
   return element.isInteger(1)    ? Program::Element::Bit
          : element.isInteger(64) ? Program::Element::I64
@@ -76,142 +72,171 @@ Program::Element Reader::elementOf(DictionaryAttr entry) const {
                                  : Program::Element::F64;
 }
 
-Decoder::State Reader::readState(DictionaryAttr entry) {
+Decoder::State Reader::readState(DecoderStateOp op) {
   Decoder::State state;
-  state.name = textOf(entry, "name");
-  state.initial = textOf(entry, "initial");
-  state.next = textOf(entry, "next");
-  if (auto written = entry.getAs<IntegerAttr>("written"))
-    state.written = written.getInt();
-  state.element = elementOf(entry);
-  state.shape = shapeOf(entry);
+  state.name = op.getLabel().value_or("").str();
+  state.initial = op.getInitial().value_or("").str();
+  state.next = op.getNext().str();
+  if (op.getAppended())
+    state.written = Decoder::State::bySearch;
+  state.element = elementOf(op.getType());
+  state.shape = shapeOf(op.getType());
   return state;
 }
 
-static Decoder::Distribution distributionOf(StringRef name) {
-  return llvm::StringSwitch<Decoder::Distribution>(name)
-      .Case("bernoulli", Decoder::Distribution::Bernoulli)
-      .Case("normal", Decoder::Distribution::Normal)
-      .Case("uniform", Decoder::Distribution::Uniform)
-      .Case("mixture", Decoder::Distribution::Mixture)
-      .Default(Decoder::Distribution::Categorical);
+static Decoder::Distribution distributionOf(Distribution distribution) {
+  switch (distribution) {
+  case Distribution::categorical:
+    return Decoder::Distribution::Categorical;
+  case Distribution::bernoulli:
+    return Decoder::Distribution::Bernoulli;
+  case Distribution::normal:
+    return Decoder::Distribution::Normal;
+  case Distribution::uniform:
+    return Decoder::Distribution::Uniform;
+  case Distribution::mixture:
+    return Decoder::Distribution::Mixture;
+  }
+  llvm_unreachable("unknown distribution");
 }
 
-Decoder::Choice Reader::readChoice(DictionaryAttr entry) {
+Decoder::Choice Reader::readChoice(DecoderChoiceOp op) {
   Decoder::Choice choice;
-  choice.name = textOf(entry, "name");
-  choice.distribution = distributionOf(textOf(entry, "distribution"));
-  for (auto parameter :
-       entry.getAs<ArrayAttr>("parameters").getAsRange<DictionaryAttr>())
-    choice.parameters.push_back({textOf(parameter, "name"),
-                                 textOf(parameter, "value"),
-                                 shapeOf(parameter)});
-  choice.shape = shapeOf(entry);
-  choice.element = elementOf(entry);
-  if (Attribute end = entry.get("end")) {
+  choice.name = op.getTarget().str();
+  choice.distribution = distributionOf(op.getDistribution());
+  int64_t axes = op.getType().getRank() -
+                 numValueAxes(op.getDistribution(), op.getParameterNames());
+  for (auto [name, value, type] :
+       llvm::zip_equal(op.getParameterNames().getAsValueRange<StringAttr>(),
+                       op.getParameters().getAsValueRange<StringAttr>(),
+                       op.getParameterTypes().getAsValueRange<TypeAttr>()))
+    choice.parameters.push_back(
+        {name.str(), value.str(),
+         shapeOf(
+             cast<ArrayType>(type).getShape().getValue().drop_front(axes))});
+  choice.shape = shapeOf(op.getType());
+  choice.element = elementOf(op.getType());
+  if (Attribute end = op.getEndAttr()) {
     choice.hasEnd = true;
     choice.end = extent(end);
   }
   return choice;
 }
 
-void Reader::read() {
-  each("states", [&](DictionaryAttr entry) {
-    decoder.states.push_back(readState(entry));
-  });
-  each("loops", [&](DictionaryAttr entry) {
-    auto numberOf = [&](StringRef name) {
-      return static_cast<int>(entry.getAs<IntegerAttr>(name).getInt());
-    };
-    Decoder::Loop &loop = decoder.loops.emplace_back();
-    loop.firstChoice = numberOf("first");
-    loop.endChoice = numberOf("end");
-    loop.extent = extent(entry.get("extent"));
-    loop.reverse = entry.contains("reverse");
-    loop.firstState = decoder.inner.size();
-    for (auto state :
-         entry.getAs<ArrayAttr>("states").getAsRange<DictionaryAttr>())
-      decoder.inner.push_back(readState(state));
-    loop.endState = decoder.inner.size();
-  });
-  each("choices", [&](DictionaryAttr entry) {
-    decoder.choices.push_back(readChoice(entry));
-  });
-  each("marks", [&](DictionaryAttr entry) {
-    Decoder::Mark mark;
-    mark.kind = llvm::StringSwitch<Decoder::Mark::Kind>(textOf(entry, "kind"))
-                    .Case("stop", Decoder::Mark::Stop)
-                    .Case("score", Decoder::Mark::Score)
-                    .Default(Decoder::Mark::Valid);
-    mark.segment = entry.getAs<IntegerAttr>("segment").getInt();
-    mark.value = textOf(entry, "value");
-    decoder.marks.push_back(mark);
-  });
-  each("stacks", [&](DictionaryAttr entry) {
-    decoder.stacks.push_back({textOf(entry, "value"),
-                              entry.getAs<IntegerAttr>("axis").getInt(),
-                              elementOf(entry), shapeOf(entry)});
-  });
-  each("outputs", [&](DictionaryAttr entry) {
-    decoder.outputs.push_back({textOf(entry, "name"), textOf(entry, "value")});
-  });
-  decoder.isSearch = description.contains("extent");
+void Reader::readMark(DecoderMarkOp op) {
+  Decoder::Mark &mark = decoder.marks.emplace_back();
+  switch (op.getKind()) {
+  case MarkKind::valid:
+    mark.kind = Decoder::Mark::Valid;
+    break;
+  case MarkKind::stop:
+    mark.kind = Decoder::Mark::Stop;
+    break;
+  case MarkKind::score:
+    mark.kind = Decoder::Mark::Score;
+    break;
+  }
+  mark.segment = segments.size() - 1;
+  mark.value = op.getValue().str();
+}
+
+void Reader::readLoop(DecoderLoopOp op) {
+  Decoder::Loop loop;
+  loop.firstChoice = decoder.choices.size();
+  loop.extent = extent(op.getExtentAttr());
+  loop.reverse = op.getReverse();
+  loop.firstState = decoder.inner.size();
+  for (auto state : op.getBody().getOps<DecoderStateOp>())
+    decoder.inner.push_back(readState(state));
+  loop.endState = decoder.inner.size();
+  readStep(op.getBody().front());
+  loop.endChoice = decoder.choices.size();
+  decoder.loops.push_back(loop);
+}
+
+/// The step, or a loop inside it. Each choice ends a segment; a loop ends one
+/// where it begins and another one where it ends.
+void Reader::readStep(Block &body) {
+  for (Operation &op : body) {
+    if (auto run = dyn_cast<DecoderRunOp>(op)) {
+      segments.back() = run.getProgramAttr();
+    } else if (auto mark = dyn_cast<DecoderMarkOp>(op)) {
+      readMark(mark);
+    } else if (auto choice = dyn_cast<DecoderChoiceOp>(op)) {
+      decoder.choices.push_back(readChoice(choice));
+      segments.emplace_back();
+    } else if (auto loop = dyn_cast<DecoderLoopOp>(op)) {
+      segments.emplace_back();
+      readLoop(loop);
+      segments.emplace_back();
+    }
+  }
+}
+
+/// The segments that write the rows of states.
+void Reader::findWriters() {
+  for (auto [state, read] :
+       llvm::zip_equal(op.getBody().getOps<DecoderStateOp>(), decoder.states))
+    if (FlatSymbolRefAttr writer = state.getWriterAttr())
+      read.written = llvm::find(segments, writer) - segments.begin();
+}
+
+SmallVector<FlatSymbolRefAttr> Reader::read() {
+  for (auto state : op.getBody().getOps<DecoderStateOp>())
+    decoder.states.push_back(readState(state));
+  readStep(op.getBody().front());
+  findWriters();
+  for (auto stack : op.getBody().getOps<DecoderStackOp>())
+    decoder.stacks.push_back(
+        {stack.getValue().str(), static_cast<int64_t>(stack.getAxis()),
+         elementOf(stack.getType()), shapeOf(stack.getType())});
+  for (auto output : op.getBody().getOps<DecoderOutputOp>())
+    decoder.outputs.push_back(
+        {output.getTarget().str(), output.getValue().value_or("").str()});
+  Attribute steps = op.getExtentAttr();
+  decoder.isSearch = steps != nullptr;
   if (decoder.isSearch)
-    decoder.extent = extent(description.get("extent"));
-  decoder.known = description.contains("known");
-  decoder.reverse = description.contains("reverse");
-  decoder.longest = textOf(description, "longest");
+    decoder.extent = extent(steps);
+  decoder.known = op.getKnown();
+  decoder.reverse = op.getReverse();
+  decoder.longest = op.getLongest().value_or("").str();
+  return std::move(segments);
 }
 
 /// One search of a decoder; its programs join `programs`.
-static LogicalResult emitSearch(DictionaryAttr description, ModuleOp source,
-                                Type real, EmitProgram emitProgram,
-                                Decoder &decoder,
+static LogicalResult emitSearch(DecoderOp op, Type real,
+                                EmitProgram emitProgram, Decoder &decoder,
                                 std::vector<Program> &programs) {
-  Reader(description, real, decoder).read();
-  auto emit = [&](StringRef name) -> FailureOr<int> {
-    auto program =
-        name.empty() ? ProgramOp() : source.lookupSymbol<ProgramOp>(name);
-    if (!program)
-      return -1;
-    if (failed(emitProgram(program, programs.emplace_back())))
-      return failure();
-    return programs.size() - 1;
+  auto emit = [&](FlatSymbolRefAttr name, int &number) -> LogicalResult {
+    number = -1;
+    if (!name)
+      return success();
+    auto program = SymbolTable::lookupNearestSymbolFrom<ProgramOp>(op, name);
+    number = programs.size();
+    return emitProgram(program, programs.emplace_back());
   };
-  FailureOr<int> encode = emit(textOf(description, "encode"));
-  if (failed(encode))
+  SmallVector<FlatSymbolRefAttr> segments = Reader(op, real, decoder).read();
+  if (failed(emit(op.getEncodeAttr(), decoder.encode)))
     return failure();
-  decoder.encode = *encode;
-  for (auto name :
-       description.getAs<ArrayAttr>("segments").getAsRange<StringAttr>()) {
-    FailureOr<int> segment = emit(name.getValue());
-    if (failed(segment))
+  for (FlatSymbolRefAttr segment : segments)
+    if (failed(emit(segment, decoder.segments.emplace_back())))
       return failure();
-    decoder.segments.push_back(*segment);
-  }
-  FailureOr<int> finish = emit(textOf(description, "finish"));
-  if (failed(finish))
-    return failure();
-  decoder.finish = *finish;
-  return success();
+  return emit(op.getFinishAttr(), decoder.finish);
 }
 
 LogicalResult fovea::codegen::emitDecoder(ModuleOp source, Type real,
                                           EmitProgram emit, Decoder &decoder) {
-  auto description = source->getAttrOfType<DictionaryAttr>(decoderName);
-  assert(description && "the phase 'batch' has split a decoder");
+  assert(!source.getOps<DecoderOp>().empty() &&
+         "the phase 'batch' has split a decoder");
   if (auto model = source->getAttrOfType<StringAttr>("attn.model"))
     decoder.model = model.str();
-  if (failed(emitSearch(description, source, real, emit, decoder,
-                        decoder.programs)))
-    return failure();
-  if (auto later = description.getAs<ArrayAttr>("later"))
-    for (auto next : later.getAsRange<DictionaryAttr>()) {
-      Decoder &search = decoder.later.emplace_back();
-      search.model = decoder.model;
-      if (failed(
-              emitSearch(next, source, real, emit, search, decoder.programs)))
-        return failure();
-    }
+  bool isFirst = true;
+  for (DecoderOp op : source.getOps<DecoderOp>()) {
+    Decoder &search = isFirst ? decoder : decoder.later.emplace_back();
+    isFirst = false;
+    search.model = decoder.model;
+    if (failed(emitSearch(op, real, emit, search, decoder.programs)))
+      return failure();
+  }
   return success();
 }

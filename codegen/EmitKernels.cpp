@@ -14,7 +14,6 @@
 #include "mlir/Pass/Pass.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
-#include "passes/batch/SplitDecoder.h"
 #include "passes/kernels/DivideWork.h"
 #include "passes/memory/CheckMemory.h"
 
@@ -75,7 +74,7 @@ struct CompilePrograms : OperationPass<ModuleOp> {
       if (module.lookupSymbol<attn::ProgramOp>(entry))
         if (Status status = driver->add(module, entry); status.failed())
           return status;
-    if (module->hasAttr(attn::decoderName))
+    if (!module.getOps<attn::DecoderOp>().empty())
       return driver->addDecoder(module);
     return Status::success();
   }

@@ -1,7 +1,7 @@
 //===- AttnOps.cpp - the generated code of the ops ------------------------===//
 //
 // Includes the syntax that takes a single line. ArrayOps.cpp, ComputeOps.cpp,
-// LoopOps.cpp and ModelOps.cpp check constraints.
+// DecoderOps.cpp, LoopOps.cpp and ModelOps.cpp check constraints.
 //
 //===----------------------------------------------------------------------===//
 

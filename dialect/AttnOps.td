@@ -5,6 +5,7 @@
 include "dialect/AttnArrayOps.td"
 include "dialect/AttnModelOps.td"
 include "dialect/AttnLoopOps.td"
+include "dialect/AttnDecoderOps.td"
 include "dialect/AttnKernelOps.td"
 include "dialect/AttnMemory.td"
 

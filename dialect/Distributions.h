@@ -9,7 +9,17 @@ namespace fovea::attn {
 
 /// The number of trailing axes that belong to one value: 1 for the pairs of
 /// bivariate distributions.
+unsigned numValueAxes(Distribution distribution, mlir::ArrayAttr parameters);
 unsigned numValueAxes(ChoiceOp choice);
+
+/// Checks what `op` says of the parameters of a distribution that gives
+/// `value`: their names, their order and their types. `arrays` are the
+/// parameters, for notes, where `op` has them.
+mlir::LogicalResult verifyParameters(mlir::Operation *op,
+                                     Distribution distribution,
+                                     mlir::ArrayAttr names,
+                                     mlir::TypeRange types, ArrayType value,
+                                     mlir::ValueRange arrays);
 
 } // namespace fovea::attn
 

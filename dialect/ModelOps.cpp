@@ -92,11 +92,61 @@ void ChoiceOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
     setName(getResult(), getTarget());
 }
 
+unsigned fovea::attn::numValueAxes(Distribution distribution,
+                                   ArrayAttr parameters) {
+  return distribution == Distribution::mixture &&
+         llvm::is_contained(parameters.getAsValueRange<StringAttr>(),
+                            "correlation");
+}
+
 unsigned fovea::attn::numValueAxes(ChoiceOp choice) {
-  return choice.getDistribution() == Distribution::mixture &&
-         llvm::is_contained(
-             choice.getParameterNames().getAsValueRange<StringAttr>(),
-             "correlation");
+  return numValueAxes(choice.getDistribution(), choice.getParameterNames());
+}
+
+LogicalResult fovea::attn::verifyParameters(Operation *op,
+                                            Distribution distribution,
+                                            ArrayAttr names, TypeRange types,
+                                            ArrayType value,
+                                            ValueRange arrays) {
+  if (names.size() != types.size())
+    return op->emitOpError() << "names " << names.size()
+                             << " parameters but has " << types.size();
+  SmallVector<SmallVector<Parameter>> signatures = getSignatures(distribution);
+  auto *named = llvm::find_if(signatures, [&](ArrayRef<Parameter> signature) {
+    return llvm::equal(names.getAsValueRange<StringAttr>(),
+                       llvm::map_range(signature, [](const Parameter &each) {
+                         return each.name;
+                       }));
+  });
+  if (named == signatures.end())
+    return op->emitOpError()
+           << "draws from " << stringifyDistribution(distribution)
+           << ", whose parameters differ from " << names;
+  // An axis of the value itself comes last.
+  ArrayRef<Attribute> axes = value.getShape().getValue();
+  if (numValueAxes(distribution, names) == 1) {
+    auto last =
+        axes.empty() ? IntegerAttr() : dyn_cast<IntegerAttr>(axes.back());
+    if (!last || last.getInt() != 2)
+      return op->emitOpError() << "draws pairs but gives " << value;
+    axes = axes.drop_back();
+  }
+  for (unsigned i = 0; i < types.size(); ++i) {
+    auto type = dyn_cast<ArrayType>(types[i]);
+    const Parameter &parameter = (*named)[i];
+    if (type && type.getElementType().isF64() &&
+        type.getRank() == int64_t(axes.size()) + parameter.numOwnAxes &&
+        type.getShape().getValue().take_front(axes.size()) == axes)
+      continue;
+    InFlightDiagnostic diag = op->emitOpError()
+                              << "draws " << value << " but its '"
+                              << parameter.name << "' is " << types[i];
+    if (!arrays.empty())
+      diag.attachNote(arrays[i].getLoc())
+          << "'" << parameter.name << "' comes from here";
+    return diag;
+  }
+  return success();
 }
 
 LogicalResult ChoiceOp::verify() {
@@ -105,46 +155,13 @@ LogicalResult ChoiceOp::verify() {
     return emitOpError() << "has either an observed array or a result";
   auto value =
       cast<ArrayType>((getObserved() ? getObserved() : getResult()).getType());
-  // (C2)
-  if (getParameterNames().size() != getParameters().size())
-    return emitOpError() << "names " << getParameterNames().size()
-                         << " parameters but has " << getParameters().size();
-  SmallVector<SmallVector<Parameter>> signatures =
-      getSignatures(getDistribution());
-  auto *named = llvm::find_if(signatures, [&](ArrayRef<Parameter> signature) {
-    return llvm::equal(getParameterNames().getAsValueRange<StringAttr>(),
-                       llvm::map_range(signature, [](const Parameter &each) {
-                         return each.name;
-                       }));
-  });
-  if (named == signatures.end())
-    return emitOpError() << "draws from "
-                         << stringifyDistribution(getDistribution())
-                         << ", whose parameters differ from "
-                         << getParameterNames();
-  // (C3) An axis of the value itself comes last.
-  ArrayRef<Attribute> axes = value.getShape().getValue();
-  if (numValueAxes(*this) == 1) {
-    auto last =
-        axes.empty() ? IntegerAttr() : dyn_cast<IntegerAttr>(axes.back());
-    if (!last || last.getInt() != 2)
-      return emitOpError() << "draws pairs but gives " << value;
-    axes = axes.drop_back();
-  }
-  for (auto [parameter, array] : llvm::zip_equal(*named, getParameters())) {
-    auto type = cast<ArrayType>(array.getType());
-    ArrayRef<Attribute> shape = type.getShape().getValue();
-    if (type.getElementType().isF64() &&
-        shape.size() == axes.size() + parameter.numOwnAxes &&
-        shape.take_front(axes.size()) == axes)
-      continue;
-    InFlightDiagnostic diag = emitOpError()
-                              << "draws " << value << " but its '"
-                              << parameter.name << "' is " << type;
-    diag.attachNote(array.getLoc())
-        << "'" << parameter.name << "' comes from here";
-    return diag;
-  }
+  // (C2), (C3)
+  if (failed(verifyParameters(*this, getDistribution(), getParameterNames(),
+                              getParameters().getTypes(), value,
+                              getParameters())))
+    return failure();
+  ArrayRef<Attribute> axes =
+      value.getShape().getValue().drop_back(numValueAxes(*this));
   // (C4)
   for (auto [name, array] :
        {std::pair("weight", getWeight()), std::pair("reward", getReward()),

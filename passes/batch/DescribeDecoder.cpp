@@ -8,44 +8,46 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-Attribute Splitter::describeState(unsigned carry) {
-  auto state = cast<DictionaryAttr>(search.getStates()[carry]);
-  Value argument = search.getCarry(carry), next = search.getNext(carry);
-  AppendOp append = appendOf(carry);
-  // An array without places before the first step starts with none.
-  bool isOpenState =
-      llvm::any_of(cast<ArrayType>(argument.getType()).getShape(),
-                   [&](Attribute extent) { return isOpen(extent); });
-  Value value = append ? append.getRow() : next;
-  SmallVector<NamedAttribute> entries = {
-      entry("name", state.get("name")),
-      entry("type", TypeAttr::get(argument.getType())),
-      entry("next", text(nameOf(value))),
-  };
-  if (!isOpenState)
-    entries.push_back(entry("initial", text(nameOf(search.getInits()[carry]))));
-  if (append)
-    entries.push_back(entry(
-        "written",
-        number(isLeftToSearch(append) ? -1 : int64_t(segmentOf[append]))));
-  return builder.getDictionaryAttr(entries);
+StringAttr Splitter::text(const Twine &value) {
+  return builder.getStringAttr(value);
 }
 
-Attribute Splitter::describeLoop(const Loop &loop) {
+FlatSymbolRefAttr Splitter::nameOf(const Part &part) {
+  return FlatSymbolRefAttr::get(ProgramOp(part.program).getSymNameAttr());
+}
+
+void Splitter::describeState(unsigned carry) {
+  auto state = cast<DictionaryAttr>(search.getStates()[carry]);
+  Value argument = search.getCarry(carry), next = search.getNext(carry);
+  auto type = cast<ArrayType>(argument.getType());
+  AppendOp append = appendOf(carry);
+  // An array without places before the first step starts with none.
+  bool isOpenState = llvm::any_of(
+      type.getShape(), [&](Attribute extent) { return isOpen(extent); });
+  StringAttr after = text(nameOf(append ? Value(append.getRow()) : next));
+  StringAttr initial;
+  if (!isOpenState)
+    initial = text(nameOf(search.getInits()[carry]));
+  FlatSymbolRefAttr writer;
+  if (append && !isLeftToSearch(append))
+    writer = nameOf(parts[segmentOf[append]]);
+  OpBuilder before(parts.front().run);
+  DecoderStateOp::create(before, argument.getLoc(),
+                         state.getAs<StringAttr>("name"), initial, after,
+                         append ? builder.getUnitAttr() : UnitAttr(), writer,
+                         TypeAttr::get(type));
+}
+
+void Splitter::describeStates(const Loop &loop) {
   ScanOp scan = loop.scan;
-  SmallVector<Attribute> states;
-  for (unsigned i = 0; i < scan.getNumCarries(); ++i)
-    states.push_back(builder.getDictionaryAttr(
-        {entry("type", TypeAttr::get(scan.getInits()[i].getType())),
-         entry("initial", text(nameOf(scan.getInits()[i]))),
-         entry("next", text(nameOf(scan.getNext(i))))}));
-  SmallVector<NamedAttribute> entries = {
-      entry("first", number(loop.firstChoice)),
-      entry("end", number(loop.endChoice)), entry("extent", scan.getExtent()),
-      entry("states", builder.getArrayAttr(states))};
-  if (scan.getReverse())
-    entries.push_back(entry("reverse", builder.getUnitAttr()));
-  return builder.getDictionaryAttr(entries);
+  OpBuilder before(parts[loop.firstSegment].run);
+  for (unsigned i = 0; i < scan.getNumCarries(); ++i) {
+    StringAttr initial = text(nameOf(scan.getInits()[i]));
+    DecoderStateOp::create(before, scan.getLoc(), StringAttr(), initial,
+                           text(nameOf(scan.getNext(i))), UnitAttr(),
+                           FlatSymbolRefAttr(),
+                           TypeAttr::get(scan.getInits()[i].getType()));
+  }
 }
 
 /// log p of each symbol of a choice by logits.
@@ -65,123 +67,127 @@ static Value logSoftmax(OpBuilder &builder, Value logits) {
   return compute;
 }
 
-Attribute Splitter::describeChoice(unsigned place) {
-  ChoiceOp choice = choices[place];
-  auto type = cast<ArrayType>(choice.getResult().getType());
-  int64_t axes = type.getRank() - numValueAxes(choice);
-  SmallVector<Attribute> parameters;
+void Splitter::describeChoice(OpBuilder &end, ChoiceOp choice) {
+  size_t place = llvm::find(choices, choice) - choices.begin();
+  SmallVector<Attribute> names, values, types;
   for (auto [name, value] :
        llvm::zip_equal(choice.getParameterNames(), choice.getParameters())) {
-    Attribute own = name;
-    std::string source;
+    types.push_back(TypeAttr::get(value.getType()));
     if (cast<StringAttr>(name).getValue() == "logits") {
-      own = text("logp");
-      source = "logp/" + std::to_string(place);
+      std::string source = "logp/" + std::to_string(place);
+      names.push_back(text("logp"));
+      values.push_back(text(source));
       Part &part = parts[segmentAfter(choice) - 1];
       import(part, value);
-      OpBuilder end = endOf(part);
-      output(part, source, logSoftmax(end, part.mapping.lookup(value)));
+      OpBuilder after = endOf(part);
+      output(part, source, logSoftmax(after, part.mapping.lookup(value)));
     } else {
-      source = nameOf(value);
+      names.push_back(name);
+      values.push_back(text(nameOf(value)));
     }
-    SmallVector<Attribute> extents;
-    auto given = cast<ArrayType>(value.getType());
-    for (int64_t axis = axes; axis < given.getRank(); ++axis)
-      extents.push_back(given.getExtent(axis));
-    parameters.push_back(builder.getDictionaryAttr(
-        {entry("name", own), entry("value", text(source)),
-         entry("type", TypeAttr::get(given.withShape(extents)))}));
   }
-  SmallVector<NamedAttribute> entries = {
-      entry("name", choice.getTargetAttr()),
-      entry("distribution",
-            text(stringifyDistribution(choice.getDistribution()))),
-      entry("type", TypeAttr::get(type)),
-      entry("parameters", builder.getArrayAttr(parameters)),
-  };
-  if (Attribute end = choice.getEndAttr())
-    entries.push_back(entry("end", end));
-  return builder.getDictionaryAttr(entries);
+  DecoderChoiceOp::create(
+      end, choice.getLoc(), choice.getTargetAttr(),
+      choice.getDistributionAttr(), builder.getArrayAttr(names),
+      builder.getArrayAttr(values), builder.getArrayAttr(types),
+      choice.getEndAttr(), TypeAttr::get(choice.getResult().getType()));
 }
 
-/// The marks of the step, or of a loop inside it.
-void Splitter::describeMarks(Block &block, SmallVectorImpl<Attribute> &marks) {
-  int64_t segment = 0;
+/// The programs and choices of the step, or of a loop inside it.
+void Splitter::describeStep(Block &block, OpBuilder end, unsigned &segment) {
+  auto run = [&] {
+    Part &part = parts[segment++];
+    part.run = DecoderRunOp::create(end, part.program.getLoc(), nameOf(part));
+    part.last = part.run;
+  };
+  run();
   for (Operation &op : block) {
+    if (isMade(&op)) {
+      describeChoice(end, cast<ChoiceOp>(op));
+      run();
+    } else if (findLoop(&op)) {
+      auto scan = cast<ScanOp>(op);
+      auto loop = DecoderLoopOp::create(end, op.getLoc(), scan.getExtentAttr(),
+                                        scan.getReverseAttr());
+      Block &body = loop.getBody().emplaceBlock();
+      describeStep(scan.getBody().front(), OpBuilder::atBlockEnd(&body),
+                   segment);
+      run();
+    }
+  }
+}
+
+/// The marks of the step, or of a loop inside it, after the programs that
+/// compute them.
+void Splitter::describeMarks(Block &block, unsigned segment) {
+  for (Operation &op : block) {
+    if (const Loop *loop = findLoop(&op))
+      describeMarks(op.getRegion(0).front(), loop->firstSegment);
     if (isMade(&op) || findLoop(&op))
       segment = segmentAfter(&op);
-    if (findLoop(&op))
-      describeMarks(op.getRegion(0).front(), marks);
-    if (auto mark = dyn_cast<MarkOp>(op); mark && mark.getTarget() != "longest")
-      marks.push_back(builder.getDictionaryAttr(
-          {entry("kind", mark.getTargetAttr()),
-           entry("segment", number(segment)),
-           entry("value", text(nameOf(mark.getValue())))}));
+    auto mark = dyn_cast<MarkOp>(op);
+    if (!mark || mark.getTarget() == "longest")
+      continue;
+    Part &part = parts[segment];
+    OpBuilder after(builder.getContext());
+    after.setInsertionPointAfter(part.last);
+    part.last = DecoderMarkOp::create(after, mark.getLoc(),
+                                      *symbolizeMarkKind(mark.getTarget()),
+                                      nameOf(mark.getValue()));
   }
 }
 
-ArrayAttr Splitter::describeOutputs() {
-  SmallVector<Attribute> outputs;
+LogicalResult Splitter::describeLongest() {
+  for (auto mark : program.getOps<MarkOp>()) {
+    if (mark.getTarget() != "longest")
+      continue;
+    if (afterSearch.contains(mark))
+      return refuse(mark, "the mark 'longest' depends on what is generated");
+    decoder.setLongest(nameOf(mark.getValue()));
+  }
+  return success();
+}
+
+void Splitter::describeOutputs(OpBuilder &end) {
   for (auto op : program.getOps<OutputOp>()) {
     Value value = op.getValue();
     Operation *def = value.getDefiningOp();
-    std::string name;
+    StringAttr name;
     if (!search || def == search || !afterSearch.contains(def))
-      name = nameOf(value);
-    if (name.empty() || StringRef(name).starts_with("last/")) {
-      name.clear();
+      name = text(nameOf(value));
+    if (!name || name.getValue().starts_with("last/")) {
+      name = {};
       import(finish, value);
       output(finish, op.getTarget(), finish.mapping.lookup(value));
     }
-    outputs.push_back(builder.getDictionaryAttr(
-        {entry("name", op.getTargetAttr()), entry("value", text(name))}));
+    DecoderOutputOp::create(end, op.getLoc(), op.getTargetAttr(), name);
   }
-  return builder.getArrayAttr(outputs);
 }
 
-FailureOr<DictionaryAttr> Splitter::describe() {
-  SmallVector<NamedAttribute> entries = {
-      entry("encode", text(encode.program.getSymName()))};
-  SmallVector<Attribute> states, made, marks, stacks, inside;
-  for (unsigned i = 0; i < choices.size(); ++i)
-    made.push_back(describeChoice(i));
-  entries.push_back(entry("choices", builder.getArrayAttr(made)));
-  describeMarks(stepBlock(), marks);
-  entries.push_back(entry("marks", builder.getArrayAttr(marks)));
+LogicalResult Splitter::describe() {
+  OpBuilder before(encode.program);
+  decoder = DecoderOp::create(before, program.getLoc(), nameOf(encode),
+                              search ? search.getExtentAttr() : Attribute(),
+                              search ? search.getKnownAttr() : UnitAttr(),
+                              search ? search.getReverseAttr() : UnitAttr(),
+                              StringAttr(), FlatSymbolRefAttr());
+  OpBuilder end = OpBuilder::atBlockEnd(&decoder.getBody().emplaceBlock());
+  unsigned segment = 0;
+  describeStep(stepBlock(), end, segment);
+  describeMarks(stepBlock(), 0);
   if (search) {
     for (unsigned i = 0; i < search.getNumCarries(); ++i)
-      states.push_back(describeState(i));
+      describeState(i);
     for (const Loop &loop : loops)
-      inside.push_back(describeLoop(loop));
+      describeStates(loop);
     for (unsigned i = 0; i < search.getNumStacked(); ++i)
-      stacks.push_back(builder.getDictionaryAttr(
-          {entry("value", text(nameOf(search.getStackedValue(i)))),
-           entry("axis", number(search.getAxes()[i])),
-           entry("type", TypeAttr::get(search.getStackedValue(i).getType()))}));
-    entries.push_back(entry("states", builder.getArrayAttr(states)));
-    if (!loops.empty())
-      entries.push_back(entry("loops", builder.getArrayAttr(inside)));
-    entries.push_back(entry("stacks", builder.getArrayAttr(stacks)));
-    entries.push_back(entry("extent", search.getExtent()));
-    if (search.getKnown())
-      entries.push_back(entry("known", builder.getUnitAttr()));
-    if (search.getReverse())
-      entries.push_back(entry("reverse", builder.getUnitAttr()));
-    for (auto mark : program.getOps<MarkOp>()) {
-      if (mark.getTarget() != "longest")
-        continue;
-      if (afterSearch.contains(mark))
-        return refuse(mark, "the mark 'longest' depends on what is generated");
-      entries.push_back(entry("longest", text(nameOf(mark.getValue()))));
-    }
+      DecoderStackOp::create(
+          end, search.getLoc(), text(nameOf(search.getStackedValue(i))),
+          builder.getI64IntegerAttr(search.getAxes()[i]),
+          TypeAttr::get(search.getStackedValue(i).getType()));
+    if (failed(describeLongest()))
+      return failure();
   }
-  entries.push_back(entry("outputs", describeOutputs()));
-  SmallVector<Attribute> programs;
-  for (Part &part : parts)
-    programs.push_back(
-        text(part.outputs.empty() ? StringRef() : part.program.getSymName()));
-  entries.push_back(entry("segments", builder.getArrayAttr(programs)));
-  if (!finish.outputs.empty())
-    entries.push_back(entry("finish", text(finish.program.getSymName())));
-  return builder.getDictionaryAttr(entries);
+  describeOutputs(end);
+  return success();
 }

@@ -35,22 +35,21 @@ def Batch : Pass<"attn-batch", "::mlir::ModuleOp"> {
 }
 
 def SplitDecoder : Pass<"attn-split-decoder", "::mlir::ModuleOp"> {
-  let summary = "a search becomes programs, and a description of what is between";
+  let summary = "a search becomes programs, and an op that says how it runs them";
   let description = [{
     * In: `@decode`, batched.
     * Out: `@encode` with all that comes before the search; `@step`, and
       `@step.1`, .. where a step makes several choices: the body up to each of
-      them; `@finish`, what comes after the search. The attribute `attn.decoder`
-      of the module says what the runtime's search does between them. What one
-      program reads of another has a name (runtime/Decoder.h).
+      them; `@finish`, what comes after the search. The op `attn.decoder` says
+      how the runtime's search runs them. What one program reads of another has
+      a name (runtime/Decoder.h).
     * After: `attn-batch`, which says what the hypotheses of an example share.
       Of several searches, and choices beside them, each gets programs of its
       own, `@later.1.encode`, ..: what one gives another is data of that.
       A loop of at most 64 choices inside a step becomes these choices. Any
       other one has segments of its own, which the search repeats as often as
-      the data say; what it gives it carries (`loops` of the description). A
-      state that grows along an axis that is not its first is computed anew in
-      each step.
+      the data say; what it gives it carries (`attn.decoder.loop`). A state that
+      grows along an axis that is not its first is computed anew in each step.
     * Not: loops of choices inside such loops, and marks that judge what a loop
       chose: refused.
 

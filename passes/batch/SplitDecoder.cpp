@@ -266,7 +266,7 @@ void Splitter::findSegments(Block &block, unsigned first) {
 // The whole of it
 //===----------------------------------------------------------------------===//
 
-FailureOr<DictionaryAttr> Splitter::split() {
+LogicalResult Splitter::split() {
   if (failed(findSearch()))
     return failure();
   findAfterSearch();
@@ -289,16 +289,19 @@ FailureOr<DictionaryAttr> Splitter::split() {
   for (auto [op, segment] : segmentOf)
     if (!isLeftToSearch(op))
       take(parts[segment], op);
-  FailureOr<DictionaryAttr> description = describe();
-  if (failed(description))
+  if (failed(describe()))
     return failure();
   for (Part &part : parts)
-    if (part.outputs.empty())
+    if (part.outputs.empty()) {
+      part.run.erase();
       part.program.erase();
+    }
   if (finish.outputs.empty())
     finish.program.erase();
+  else
+    decoder.setFinishAttr(nameOf(finish));
   program.erase();
-  return description;
+  return success();
 }
 
 namespace {
@@ -311,21 +314,12 @@ struct SplitDecoder : fovea::attn::impl::SplitDecoderBase<SplitDecoder> {
       return signalPassFailure();
     unrollChoices(program);
     carryRows(program);
-    SmallVector<Attribute> descriptions;
     for (auto [number, part] : llvm::enumerate(cutSearches(program))) {
       std::string prefix =
           number == 0 ? "" : "later." + std::to_string(number) + ".";
-      FailureOr<DictionaryAttr> description = Splitter(part, prefix).split();
-      if (failed(description))
+      if (failed(Splitter(part, prefix).split()))
         return signalPassFailure();
-      descriptions.push_back(*description);
     }
-    Builder builder(&getContext());
-    NamedAttrList first(cast<DictionaryAttr>(descriptions.front()));
-    if (descriptions.size() > 1)
-      first.set("later",
-                builder.getArrayAttr(ArrayRef(descriptions).drop_front()));
-    getOperation()->setAttr(decoderName, first.getDictionary(&getContext()));
   }
 };
 } // namespace

@@ -12,10 +12,6 @@
 
 namespace fovea::attn {
 
-/// A module attribute: the search between the programs, as a dictionary that
-/// codegen/Decoder.cpp converts to runtime/Decoder.h.
-constexpr llvm::StringLiteral decoderName = "attn.decoder";
-
 /// The storage of a row's data (the attribute `attn.place` of
 /// `attn.data`): in consecutive rows, with the row's example, or in a
 /// buffer of the row.

@@ -27,8 +27,8 @@ public:
   Splitter(ProgramOp program, std::string prefix)
       : program(program), builder(program), prefix(std::move(prefix)) {}
 
-  /// A description of the resulting programs.
-  mlir::FailureOr<mlir::DictionaryAttr> split();
+  /// Replaces the program by an `attn.decoder` and the programs that it runs.
+  mlir::LogicalResult split();
 
 private:
   /// A program under construction.
@@ -36,6 +36,8 @@ private:
     ProgramOp program;
     mlir::IRMapping mapping;
     llvm::StringSet<> outputs;
+    DecoderRunOp run;
+    mlir::Operation *last = nullptr; // of the run and its marks
   };
 
   /// A loop inside the step that makes choices.
@@ -83,22 +85,16 @@ private:
   bool isStep(mlir::Operation *op) const { return segmentOf.contains(op); }
 
   //===--- DescribeDecoder.cpp --------------------------------------------===//
-  mlir::Attribute describeState(unsigned carry);
-  mlir::Attribute describeLoop(const Loop &loop);
-  mlir::Attribute describeChoice(unsigned place);
-  void describeMarks(mlir::Block &block,
-                     llvm::SmallVectorImpl<mlir::Attribute> &marks);
-  mlir::ArrayAttr describeOutputs();
-  mlir::FailureOr<mlir::DictionaryAttr> describe();
-  mlir::Attribute text(llvm::StringRef value) {
-    return builder.getStringAttr(value);
-  }
-  mlir::Attribute number(int64_t value) {
-    return builder.getI64IntegerAttr(value);
-  }
-  mlir::NamedAttribute entry(llvm::StringRef name, mlir::Attribute value) {
-    return builder.getNamedAttr(name, value);
-  }
+  void describeState(unsigned carry);
+  void describeStates(const Loop &loop);
+  void describeStep(mlir::Block &block, mlir::OpBuilder end, unsigned &segment);
+  void describeChoice(mlir::OpBuilder &end, ChoiceOp choice);
+  void describeMarks(mlir::Block &block, unsigned segment);
+  mlir::LogicalResult describeLongest();
+  void describeOutputs(mlir::OpBuilder &end);
+  mlir::LogicalResult describe();
+  mlir::StringAttr text(const llvm::Twine &value);
+  static mlir::FlatSymbolRefAttr nameOf(const Part &part);
 
   mlir::Block &stepBlock() {
     return search ? search.getBody().front() : program.getBody().front();
@@ -117,6 +113,7 @@ private:
   mlir::OpBuilder builder;
   std::string prefix;
   SearchOp search;
+  DecoderOp decoder;
   llvm::SmallVector<ChoiceOp> choices;
   llvm::SmallVector<Loop> loops;
   llvm::StringSet<> openLengths;

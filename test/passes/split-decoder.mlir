@@ -3,13 +3,14 @@
 // What the step reads of the example is an output of @encode; a state is data;
 // what a batch has once is a parameter.
 
-// CHECK:       module attributes
-// CHECK-SAME:    choices = [{distribution = "categorical", end = 1 : i64, name = "y", parameters = [{name = "logp", type = !attn.array<[9], f64>, value = "logp/0"}], type = !attn.array<[], i64>}]
-// CHECK-SAME:    extent = "T"
-// CHECK-SAME:    outputs = [{name = "y", value = "stack/0"}]
-// CHECK-SAME:    segments = ["step", ""]
-// CHECK-SAME:    stacks = [{axis = 0 : i64, type = !attn.array<[], i64>, value = "choice/0"}]
-// CHECK-SAME:    states = [{initial = "encode/[[BEGIN:[0-9]+]]", name = "y", next = "choice/0", type = !attn.array<[], i64>}, {name = "k", next = "value/[[ROW:[0-9]+]]", type = !attn.array<["T", 8], f64>, written = 0 : i64}]
+// CHECK:       attn.decoder encode @encode search "T" {
+// CHECK-NEXT:    attn.decoder.state "y" from "encode/[[BEGIN:[0-9]+]]" next "choice/0" : !attn.array<[], i64>
+// CHECK-NEXT:    attn.decoder.state "k" next "value/[[ROW:[0-9]+]]" appended by @step : !attn.array<["T", 8], f64>
+// CHECK-NEXT:    attn.decoder.run @step
+// CHECK-NEXT:    attn.decoder.choice "y" categorical ["logp"] of ["logp/0"] : [!attn.array<[9], f64>] end 1 : i64 -> !attn.array<[], i64>
+// CHECK-NEXT:    attn.decoder.stack "choice/0" axis 0 : !attn.array<[], i64>
+// CHECK-NEXT:    attn.decoder.output "y" is "stack/0"
+// CHECK-NEXT:  }
 module {
   // CHECK-NOT:   attn.program @decode
   // CHECK-LABEL: attn.program @encode
@@ -92,10 +93,17 @@ module {
 // of the first part. A mark comes after both. What nobody reads in the step
 // grows without a program, and what comes after the search is @finish.
 
-// CHECK:       marks = [{kind = "stop", segment = 2 : i64, value = "value/[[STOP:[0-9]+]]"}]
-// CHECK-SAME:  outputs = [{name = "y", value = "stack/0"}, {name = "length", value = ""}]
-// CHECK-SAME:  segments = ["step", "step.1", "step.2"]
-// CHECK-SAME:  next = "choice/1", type = !attn.array<["T"], i64>, written = -1 : i64
+// CHECK:       attn.decoder encode @encode search "T" finish @finish {
+// CHECK-NEXT:    attn.decoder.state "y" next "choice/1" appended : !attn.array<["T"], i64>
+// CHECK-NEXT:    attn.decoder.run @step
+// CHECK-NEXT:    attn.decoder.choice "bit" bernoulli
+// CHECK-NEXT:    attn.decoder.run @step.1
+// CHECK-NEXT:    attn.decoder.choice "y" categorical
+// CHECK-NEXT:    attn.decoder.run @step.2
+// CHECK-NEXT:    attn.decoder.mark stop "value/[[STOP:[0-9]+]]"
+// CHECK-NEXT:    attn.decoder.stack "choice/1" axis 0
+// CHECK-NEXT:    attn.decoder.output "y" is "stack/0"
+// CHECK-NEXT:    attn.decoder.output "length"{{$}}
 module {
   // CHECK-LABEL: attn.program @step attributes {attn.prepares} {
   // CHECK:         %[[Q:.*]] = attn.compute "q"
@@ -159,8 +167,10 @@ module {
 
 // A choice without a search: @encode gives what it is made from.
 
-// CHECK:       outputs = [{name = "answer", value = "choice/0"}]
-// CHECK-SAME:  segments = ["step", ""]
+// CHECK:       attn.decoder encode @encode {
+// CHECK-NEXT:    attn.decoder.run @step
+// CHECK-NEXT:    attn.decoder.choice "answer"
+// CHECK-NEXT:    attn.decoder.output "answer" is "choice/0"
 module {
   // CHECK-LABEL: attn.program @encode
   // CHECK:         attn.output "encode/0"
@@ -199,12 +209,15 @@ module {
 // A choice after a search has programs of its own, and gets what it reads as
 // data; the length is known by then.
 
-// CHECK:       later = [{choices = [{distribution = "categorical", name = "good"
-// CHECK-SAME:  encode = "later.1.encode"
-// CHECK-SAME:  outputs = [{name = "y", value = "stack/0"}, {name = "given/0", value = ""}]
+// CHECK:       attn.decoder encode @encode search "T" finish @finish {
+// CHECK:         attn.decoder.output "y" is "stack/0"
+// CHECK-NEXT:    attn.decoder.output "given/0"{{$}}
 module {
   // CHECK-LABEL: attn.program @finish
   // CHECK:         attn.output "given/0"
+  // CHECK:       attn.decoder encode @later.1.encode {
+  // CHECK-NEXT:    attn.decoder.run @later.1.step
+  // CHECK-NEXT:    attn.decoder.choice "good" categorical
   // CHECK-LABEL: attn.program @later.1.encode
   // CHECK-NOT:     open
   // CHECK:         %[[G:.*]] = attn.data "given/0" {attn.batch = "each"} : !attn.array<[2], f64>
@@ -234,9 +247,17 @@ module {
 // in it, one after the last, and one after the loop. What it gives is what it
 // hands on: each place puts its row into an array of all.
 
-// CHECK:       loops = [{end = 2 : i64, extent = "W", first = 1 : i64, states = [{initial = "choice/0", next = "choice/1", type = !attn.array<[], i64>}, {initial = "value/[[ZEROS:[0-9]+]]", next = "value/[[ALL:[0-9]+]]", type = !attn.array<["W"], i64>}]}]
-// CHECK-SAME:  segments = ["step", "", "step.2", "step.3", ""]
-// CHECK-SAME:  value = "choice/0"}, {axis = 0 : i64, type = !attn.array<["W"], i64>, value = "inner/1"}]
+// CHECK:         attn.decoder.run @step
+// CHECK-NEXT:    attn.decoder.choice "act"
+// CHECK-NEXT:    attn.decoder.loop "W" {
+// CHECK-NEXT:      attn.decoder.state from "choice/0" next "choice/1" : !attn.array<[], i64>
+// CHECK-NEXT:      attn.decoder.state from "value/[[ZEROS:[0-9]+]]" next "value/[[ALL:[0-9]+]]" : !attn.array<["W"], i64>
+// CHECK-NEXT:      attn.decoder.run @step.2
+// CHECK-NEXT:      attn.decoder.choice "tag"
+// CHECK-NEXT:      attn.decoder.run @step.3
+// CHECK-NEXT:    }
+// CHECK-NEXT:    attn.decoder.stack "choice/0" axis 0 : !attn.array<[], i64>
+// CHECK-NEXT:    attn.decoder.stack "inner/1" axis 0 : !attn.array<["W"], i64>
 module {
   // CHECK-LABEL: attn.program @step attributes
   // CHECK-DAG:     attn.output "logp/0"
@@ -286,7 +307,10 @@ module {
 // What is valid is asked after the choice that it judges: in the loop,
 // and after a choice that follows it.
 
-// CHECK:       marks = [{kind = "valid", segment = 2 : i64, value = "value/[[NEW:[0-9]+]]"}, {kind = "valid", segment = 4 : i64, value = "value/[[FINE:[0-9]+]]"}]
+// CHECK:         attn.decoder.run @step.2
+// CHECK-NEXT:    attn.decoder.mark valid "value/[[NEW:[0-9]+]]"
+// CHECK:         attn.decoder.run @step.4
+// CHECK-NEXT:    attn.decoder.mark valid "value/[[FINE:[0-9]+]]"
 module {
   // CHECK-LABEL: attn.program @step.2
   // CHECK:         attn.output "value/[[NEW]]"
