@@ -262,6 +262,33 @@ void Splitter::findSegments(Block &block, unsigned first) {
   }
 }
 
+/// Moves the append of a growing state to the first segment that reads the
+/// longer array: where nothing reads it, nothing writes the row.
+LogicalResult Splitter::moveAppends() {
+  for (auto &[op, segment] : segmentOf) {
+    auto append = dyn_cast<AppendOp>(op);
+    if (!append || carryOf(append) < 0 || isLeftToSearch(append))
+      continue;
+    std::optional<unsigned> first;
+    for (Operation *user : append->getUsers()) {
+      while (user && !segmentOf.contains(user) && !isMade(user))
+        user = user->getParentOp();
+      if (!user)
+        continue;
+      unsigned own = isMade(user) ? segmentAfter(user) - 1 : segmentOf[user];
+      first = std::min(first.value_or(own), own);
+    }
+    if (!first || *first == segment)
+      continue;
+    for (const Loop &loop : loops)
+      if (*first >= loop.firstSegment && *first < loop.endSegment)
+        return refuse(append, "a loop of choices is the first to read what the "
+                              "step appends");
+    segment = *first;
+  }
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // The whole of it
 //===----------------------------------------------------------------------===//
@@ -271,6 +298,8 @@ LogicalResult Splitter::split() {
     return failure();
   findAfterSearch();
   findSegments(stepBlock(), 0);
+  if (failed(moveAppends()))
+    return failure();
 
   encode = makePart("encode", /*withOpen=*/false);
   // Data determine lengths even if they are not read.

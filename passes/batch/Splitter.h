@@ -58,6 +58,7 @@ private:
   void replaceAppend(unsigned carry);
   void findAfterSearch();
   void findSegments(mlir::Block &block, unsigned first);
+  mlir::LogicalResult moveAppends();
   unsigned segmentAfter(mlir::Operation *op) const;
   mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &text);
 

@@ -111,3 +111,33 @@ attn.program @decode {
   } : !attn.array<["M", "W"], i64>
   attn.output "tag" %all : !attn.array<["M", "W"], i64>
 }
+
+// -----
+
+module {
+  attn.program @decode {
+    attn.length "T" open
+    attn.length "W"
+    %w = attn.param "w" : !attn.array<[3], f64>
+    %none = attn.compute (%t: "T") {
+      %0 = arith.constant 0 : i64
+      attn.yield %0 : i64
+    } : !attn.array<["T"], i64>
+    %last:2 = attn.search "T" states [{name = "a", kind = "growing", window = 0 : i64, reorder = true}] (%t) carries (%past = %none : !attn.array<["T"], i64>) axes [0] {
+      %a = attn.choice "a" categorical ["logits"] (%w : !attn.array<[3], f64>) end 1 : i64 -> !attn.array<[], i64>
+      // expected-error @+1 {{decoding: a loop of choices is the first to read what the step appends, which cannot be compiled yet; help: interpret it with '--reference'}}
+      %longer = attn.append %past[%t] axis 0 = %a : !attn.array<["T"], i64>, !attn.array<[], i64>
+      %row = attn.scan "W" (%j) carries () axes [0] {
+        %p = attn.compute "p" (%v: 3) {
+          %0 = attn.read %longer[%t] : !attn.array<["T"], i64>
+          %1 = arith.sitofp %0 : i64 to f64
+          attn.yield %1 : f64
+        } : !attn.array<[3], f64>
+        %b = attn.choice "b" categorical ["logits"] (%p : !attn.array<[3], f64>) -> !attn.array<[], i64>
+        attn.yield %b : !attn.array<[], i64>
+      } : !attn.array<["W"], i64>
+      attn.yield %longer, %a : !attn.array<["T"], i64>, !attn.array<[], i64>
+    } : !attn.array<["T"], i64>, !attn.array<["T"], i64>
+    attn.output "a" %last#1 : !attn.array<["T"], i64>
+  }
+}

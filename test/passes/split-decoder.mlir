@@ -344,3 +344,43 @@ module {
     attn.output "good" %all#1 : !attn.array<["M"], i64>
   }
 }
+
+// -----
+
+// The program that first reads the longer array writes its row.
+
+// CHECK:       attn.decoder.state "a" next "choice/0" appended by @step.2 : !attn.array<["T"], i64>
+module {
+  // CHECK-LABEL: attn.program @step.1
+  // CHECK-NOT:     attn.append
+  // CHECK-LABEL: attn.program @step.2
+  // CHECK:         %[[LONGER:.*]] = attn.append
+  // CHECK:         attn.read %[[LONGER]]
+  attn.program @decode {
+    attn.length "T" open
+    %w = attn.param "w" : !attn.array<[3], f64>
+    %none = attn.compute (%t: "T") {
+      %0 = arith.constant 0 : i64
+      attn.yield %0 : i64
+    } : !attn.array<["T"], i64>
+    %last:3 = attn.search "T" states [{name = "a", kind = "growing", window = 0 : i64, reorder = true}] (%t) carries (%past = %none : !attn.array<["T"], i64>) axes [0, 0] {
+      %a = attn.choice "a" categorical ["logits"] (%w : !attn.array<[3], f64>) -> !attn.array<[], i64>
+      %longer = attn.append %past[%t] axis 0 = %a : !attn.array<["T"], i64>, !attn.array<[], i64>
+      %b = attn.choice "b" categorical ["logits"] (%w : !attn.array<[3], f64>) -> !attn.array<[], i64>
+      %p = attn.compute "p" (%v: 3) sum (%u: "T") where {
+        %0 = arith.cmpi sle, %u, %t : index
+        attn.yield %0 : i1
+      } {
+        %0 = attn.read %longer[%u] : !attn.array<["T"], i64>
+        %1 = attn.read %b[] : !attn.array<[], i64>
+        %2 = arith.muli %0, %1 : i64
+        %3 = arith.sitofp %2 : i64 to f64
+        attn.yield %3 : f64
+      } : !attn.array<[3], f64>
+      %c = attn.choice "c" categorical ["logits"] (%p : !attn.array<[3], f64>) end 1 : i64 -> !attn.array<[], i64>
+      attn.yield %longer, %c, %a : !attn.array<["T"], i64>, !attn.array<[], i64>, !attn.array<[], i64>
+    } : !attn.array<["T"], i64>, !attn.array<["T"], i64>, !attn.array<["T"], i64>
+    attn.output "c" %last#1 : !attn.array<["T"], i64>
+    attn.output "a" %last#2 : !attn.array<["T"], i64>
+  }
+}
