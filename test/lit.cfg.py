@@ -55,7 +55,13 @@ for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 config.environment["PATH"] = os.pathsep.join(
-    [config.fovea_tools, config.llvm_tools, os.environ.get("PATH", "")]
+    [
+        # scripts/mutate tests programs with a planted mistake.
+        *filter(None, [lit_config.params.get("tools")]),
+        config.fovea_tools,
+        config.llvm_tools,
+        os.environ.get("PATH", ""),
+    ]
 )
 config.environment["LC_ALL"] = "C.UTF-8"
 # Compiled objects stay with the build; those of another build are not used.
