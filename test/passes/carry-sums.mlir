@@ -179,3 +179,35 @@ attn.program @loss {
   } : !attn.array<["S"], f64>
   attn.output "small" %small : !attn.array<["S"], f64>
 }
+
+// -----
+
+// The largest of the rows is no sum, so nothing adds it up from step to step.
+
+// CHECK-LABEL: attn.program @largest
+// CHECK:       %{{.*}}:2 = attn.scan "T" reverse (%{{.*}}) carries (%{{.*}}) axes [0] {
+// CHECK:       attn.compute "largest" {{.*}} max (%{{.*}}: "T")
+attn.program @largest {
+  attn.length "T"
+  attn.length "S"
+  %g = attn.data "g" : !attn.array<["T", "S"], f64>
+  %zero = attn.param "zero" : !attn.array<[8], f64>
+  %s:2 = attn.scan "T" reverse (%t) carries (%before = %zero : !attn.array<[8], f64>) axes [0] {
+    %row = attn.compute "row" (%i: "S", %a: 8) {
+      %0 = attn.read %before[%a] : !attn.array<[8], f64>
+      %1 = attn.read %g[%t, %i] : !attn.array<["T", "S"], f64>
+      %2 = arith.mulf %0, %1 : f64
+      attn.yield %2 : f64
+    } : !attn.array<["S", 8], f64>
+    %next = attn.compute "next" (%a: 8) sum (%i: "S") {
+      %0 = attn.read %row[%i, %a] : !attn.array<["S", 8], f64>
+      attn.yield %0 : f64
+    } : !attn.array<[8], f64>
+    attn.yield %next, %row : !attn.array<[8], f64>, !attn.array<["S", 8], f64>
+  } : !attn.array<[8], f64>, !attn.array<["T", "S", 8], f64>
+  %dk = attn.compute "largest" (%i: "S", %a: 8) max (%t: "T") {
+    %0 = attn.read %s#1[%t, %i, %a] : !attn.array<["T", "S", 8], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["S", 8], f64>
+  attn.output "dk" %dk : !attn.array<["S", 8], f64>
+}
