@@ -268,6 +268,7 @@ void Resolver::visitStatement(const Statement &s, Scope &scope) {
     break;
   case StatementKind::Equation:
   case StatementKind::Choice:
+  case StatementKind::Update:
     for (const ast::Left &left : s.lefts)
       visitLeft(left, inner);
     break;

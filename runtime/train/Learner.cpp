@@ -300,6 +300,7 @@ template <typename T> double LearnerOf<T>::normOf() const {
 /// Takes the updates of states out of the sums, so that gradients alone have a
 /// norm. Returns false, and takes nothing, if one is not finite.
 template <typename T> bool LearnerOf<T>::takeUpdates() {
+  waitForDevice();
   bool isFinite = true;
   forSpans(from, to, [&](const Span &span, int64_t first, int64_t last) {
     for (int64_t i = first; i < last && span.isState; ++i)

@@ -501,13 +501,11 @@ void Elaborator::declareImport(const Program::Import &import,
     scope.symbols[import.name].kind = Symbol::Mistake;
     return;
   }
-  size_t before = model->choices.size(), penalties = model->penalties.size(),
-         updates = model->updates.size();
+  size_t before = model->choices.size(), penalties = model->penalties.size();
   declareModel(*import.program, statements, *own);
   for (const ast::Item &binding : use.bindings)
     checkBoundAxes(statements, binding, *own);
-  // Its training is not ours.
-  model->updates.resize(updates);
+  // Its objective is not ours. Its states are.
   model->penalties.resize(penalties);
   model->choices.erase(
       std::remove_if(model->choices.begin() + before, model->choices.end(),
