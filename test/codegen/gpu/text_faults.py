@@ -1,11 +1,14 @@
-"""Plants faults in the PTX of a product by groups of warps, and counts those that the emulator sees.
+"""Plants faults in the PTX of a product and of a sum, and counts those that the emulator sees.
 
-    text_faults.py WORK_DIRECTORY
+    text_faults.py WORK_DIRECTORY [KIND..]
 
-The product has copies by one instruction, and two blocks in a cluster. A fault is an edit of the text. It is seen
-if the emulator refuses the text, if a kernel fails, or if the result has other bits than without the edit.
+There are three kinds of code. `groups`: products in bf16 by groups of warps, with copies by one instruction, and two
+blocks in a cluster. `warps`: products in bf16 by warps, with copies of 16 bytes. `f32`: products of f32, and a sum over
+the lanes of a warp. A fault is an edit of the text. It is seen if the emulator refuses the text, if a kernel fails, or
+if the results have other bits than without the edit.
 """
 
+import math
 import os
 import random
 import subprocess
@@ -17,10 +20,12 @@ from tensors import Tensor, write
 SPEC = """model product
 dim K = 260, N = 300
 data x[S] : real(K)
+data c[S] : real(N)
 param w : matrix(N, K)
 y[i,n] = sum[k](w[n,k] * x[i,k])
+penalty sum[i,n](y[i,n] * c[i,n])
 """
-FAULTS = {
+GROUPS = {
     "sums are overwritten": "setp.ne.b32 adds, 1, 0;=>setp.ne.b32 adds, 0, 0;",
     "copies do not see barriers": "fence.mbarrier_init.release.cluster;=>",
     "a warp comes to its cluster in parts": "bar.warp.sync \t-1;=>",
@@ -36,11 +41,61 @@ FAULTS = {
     "other rounding": "cvt.rn.bf16x2.f32=>cvt.rz.bf16x2.f32",
     "a side without a swizzle": "4611686293305360384=>274877972480",
     "halves change places": "cvt.rn.bf16x2.f32 \t%r12, %r9, %r8=>cvt.rn.bf16x2.f32 \t%r12, %r8, %r9",
+    "a barrier of one more": "mov.b32 \t%r3, 1;=>mov.b32 \t%r3, 2;",
+    "a barrier that does not begin": "mbarrier.init.shared::cta.b64 [%rd39], %r4;=>",
+    "fewer bytes are expected": "mov.b32 \t%r17, 32768;=>mov.b32 \t%r17, 16384;",
+    "more bytes are expected": "mov.b32 \t%r17, 32768;=>mov.b32 \t%r17, 49152;",
+    "another phase": "bfe.u32 \t%r25, %r26, 2, 1;=>bfe.u32 \t%r25, %r26, 3, 1;",
+    "room in another phase": "selp.b32 \t%r16, 1, 0, %p7;=>selp.b32 \t%r16, 0, 1, %p7;",
+    "a copy to another place": "add.s64 \t%rd61, %rd59, 8192;=>add.s64 \t%rd61, %rd59, 4096;",
+    "a copy of fewer bytes": "mov.b32 \t%r18, 8192;=>mov.b32 \t%r18, 4096;",
+    "a copy from an odd place": "add.s64 \t%rd62, %rd60, 8192;=>add.s64 \t%rd62, %rd60, 8196;",
+    "a copy for one block": "not.b16 \t%rs2, %rs1;=>mov.b16 \t%rs2, 1;",
+    "another part of a row": "or.b64 \t%rd107, %rd106, 2;=>or.b64 \t%rd107, %rd106, 4;",
+    "another shape": "m64n128k16=>m64n120k16",
+    "each block arrives at itself": "mapa.shared::cluster.u64 there, %rd110, %r27;=>mov.b64 there, %rd110;",
+    "no fence between proxies": "fence.proxy.async.shared::cta;=>",
 }
+WARPS = {
+    "nobody awaits copies": "cp.async.wait_group 1;=>",
+    "copies on their way": "cp.async.wait_group 1;=>cp.async.wait_group 2;",
+    "copies that are not committed": "cp.async.commit_group;=>",
+    "a copy that is not there": "cp.async.cg.shared.global [%rd154], [%rd155], 16;=>",
+    "a copy of 8 bytes": "cp.async.cg.shared.global [%rd154], [%rd155], 16;=>"
+                         "cp.async.cg.shared.global [%rd154], [%rd155], 8;",
+    "copies without a barrier": "bar.sync \t0;=>",
+    "a tile ends without a barrier": "$L__BB1_9:\n\tbar.sync \t0;=>$L__BB1_9:",
+    "a stage of another": "mul.lo.s64 \t%rd190, %rd189, 98304;=>mul.lo.s64 \t%rd190, %rd189, 65536;",
+    "two copies to one place": "add.s64 \t%rd158, %rd154, 8192;=>add.s64 \t%rd158, %rd154, 4096;",
+    "a side that is turned": "ldmatrix.sync.aligned.m8n8.x4.shared=>ldmatrix.sync.aligned.m8n8.x4.trans.shared",
+    "another layout": "m16n8k16.row.col=>m16n8k16.row.row",
+    "parts change places": "{%r28, %r29},=>{%r29, %r28},",
+}
+F32 = {
+    "a tile is overwritten": "bar.sync \t0;=>",
+    "a tile is read too early": "[%rd30], %r10;\n\tbar.sync \t0;=>[%rd30], %r10;",
+    "a barrier of half a block": "bar.sync \t0;=>bar.sync \t0, 64;",
+    "a tile lacks an element": "st.shared.b32 \t[%rd30], %r10;=>",
+    "a tile is too small": "fovea_tile_b_f32_1152[4608];=>fovea_tile_b_f32_1152[4576];",
+    "an address that is not aligned": "[%rd132];=>[%rd132+4];",
+    "sums that do not begin": "mov.b64 \t%rd130, 0;\n\tmov.b32 \t%r5, 0f00000000;=>mov.b64 \t%rd130, 0;",
+    "another factor": "fma.rn.f32 \t%r22, %r6, %r8, %r22;=>fma.rn.f32 \t%r22, %r6, %r9, %r22;",
+    "a product is rounded": "fma.rn.f32 \t%r22, %r6, %r8, %r22;=>mul.rn.f32 \t%r5, %r6, %r8;\n"
+                            "\tadd.rn.f32 \t%r22, %r22, %r5;",
+    "a result twice": "st.global.b32 \t[%rd77+4], %r23;=>st.global.b32 \t[%rd77+4], %r22;",
+    "a result that is not written": "st.global.b32 \t[%rd77+4], %r23;=>",
+    "more columns than there are": "setp.lt.u64 \t%p46, %rd35, 300;=>setp.lt.u64 \t%p46, %rd35, 320;",
+    "a loop that ends early": "@%p44 bra=>@!%p44 bra",
+    "a sum of other lanes": "%r20, 8, 4127=>%r20, 16, 4127",
+    "lanes that do not come": "shl.b32 \t%r3, %r9, %r8;=>mov.b32 \t%r3, -1;",
+    "all lanes write": "@%p8 bra \t$L__BB3_10;=>",
+}
+KINDS = {"groups": ("90", ["--precision", "bf16"], GROUPS), "warps": ("80", ["--precision", "bf16"], WARPS),
+         "f32": ("80", [], F32)}
 
 
 def main():
-    work = sys.argv[1]
+    work, kinds = sys.argv[1], sys.argv[2:]
     os.makedirs(work, exist_ok=True)
     draw = random.Random(1)
     spec, weights, inputs, out = (os.path.join(work, name) for name in ("p.fov", "w.safetensors", "x.safetensors", "y"))
@@ -48,34 +103,37 @@ def main():
         file.write(SPEC)
 
     def tensor(*shape):
-        size = 1
-        for extent in shape:
-            size *= extent
-        return Tensor("F64", list(shape), [draw.uniform(-1, 1) for _ in range(size)])
+        return Tensor("F64", list(shape), [draw.uniform(-1, 1) for _ in range(math.prod(shape))])
 
     write(weights, {"w": tensor(300, 260)})
-    write(inputs, {"x": tensor(1, 150, 260), "x.length": Tensor("I64", [1], [150])})
+    length = Tensor("I64", [1], [150])
+    write(inputs, {"x": tensor(1, 150, 260), "c": tensor(1, 150, 300), "x.length": length, "c.length": length})
 
-    def run(**environment):
-        command = ["fovea", "run", spec, "--weights", weights, "--data", inputs, "--quiet", "--get", "y", "-o", out,
-                   "--target", "cuda", "--precision", "bf16"]
+    def run(capability, options, **environment):
+        command = ["fovea", "run", spec, "--weights", weights, "--data", inputs, "--quiet", "--get", "y", "loss",
+                   "-o", out, "--target", "cuda", *options]
         done = subprocess.run(command, capture_output=True, text=True, env={
-            **os.environ, "FOVEA_EMULATOR_CAPABILITY": "90", "FOVEA_EMULATOR_SCHEDULE": "descending", **environment})
+            **os.environ, "FOVEA_EMULATOR_CAPABILITY": capability, "FOVEA_EMULATOR_PROCESSORS": "1",
+            "FOVEA_EMULATOR_SCHEDULE": "descending",
+            **environment})
         if done.returncode != 0:
             return done.stderr.strip().splitlines()[-1]
         with open(out, "rb") as file:
             return file.read()
 
-    expected = run()
-    assert isinstance(expected, bytes), expected
-    seen = 0
-    for name, edit in FAULTS.items():
-        found = run(FOVEA_EMULATOR_EDIT=edit)
-        assert isinstance(found, bytes) or "the PTX has no" not in found, (name, found)
-        seen += found != expected
-        print(f"{name}: {'not seen' if found == expected else 'other bits' if isinstance(found, bytes) else found}",
-              flush=True)
-    print(f"{seen} of {len(FAULTS)} faults are seen")
+    seen = planted = 0
+    for kind in kinds or KINDS:
+        *how, faults = KINDS[kind]
+        expected = run(*how)
+        assert isinstance(expected, bytes), expected
+        for name, edit in faults.items():
+            found = run(*how, FOVEA_EMULATOR_EDIT=edit)
+            assert isinstance(found, bytes) or "the PTX has no" not in found, (name, found)
+            seen += found != expected
+            print(f"{name}: {'not seen' if found == expected else 'other bits' if isinstance(found, bytes) else found}",
+                  flush=True)
+        planted += len(faults)
+    print(f"{seen} of {planted} faults are seen")
 
 
 if __name__ == "__main__":
