@@ -1,10 +1,10 @@
-"""Plants faults in the PTX of a product and of a sum, and counts those that the emulator sees.
+"""Plants faults in the PTX of products, sums and loops, and counts those that the emulator sees.
 
     text_faults.py WORK_DIRECTORY [KIND..]
 
-There are three kinds of code. `groups`: products in bf16 by groups of warps, with copies by one instruction, and two
+There are four kinds of code. `groups`: products in bf16 by groups of warps, with copies by one instruction, and two
 blocks in a cluster. `warps`: products in bf16 by warps, with copies of 16 bytes. `f32`: products of f32, and a sum over
-the lanes of a warp. A fault is an edit of the text. It is seen if the emulator refuses the text, if a kernel fails, or
+the lanes of a warp. `loops`: a loop that stays on the device, whose blocks wait for each other. A fault is an edit of the text. It is seen if the emulator refuses the text, if a kernel fails, or
 if the results have other bits than without the edit.
 """
 
@@ -17,13 +17,21 @@ import sys
 import same_bits  # noqa: F401 (finds `tensors`)
 from tensors import Tensor, write
 
-SPEC = """model product
+PRODUCT = """model product
 dim K = 260, N = 300
 data x[S] : real(K)
 data c[S] : real(N)
 param w : matrix(N, K)
 y[i,n] = sum[k](w[n,k] * x[i,k])
 penalty sum[i,n](y[i,n] * c[i,n])
+"""
+LOOP = """model loop
+dim N = 40
+data x[S] : real(N)
+data c[S] : real(N)
+param w : linear(N, bias = false)
+y[t] = tanh(w(y[t-1]) + x[t]); y[-1] = zeros(N)
+penalty sum[t,n](y[t,n] * c[t,n])
 """
 GROUPS = {
     "sums are overwritten": "setp.ne.b32 adds, 1, 0;=>setp.ne.b32 adds, 0, 0;",
@@ -90,8 +98,27 @@ F32 = {
     "lanes that do not come": "shl.b32 \t%r3, %r9, %r8;=>mov.b32 \t%r3, -1;",
     "all lanes write": "@%p8 bra \t$L__BB3_10;=>",
 }
-KINDS = {"groups": ("90", ["--precision", "bf16"], GROUPS), "warps": ("80", ["--precision", "bf16"], WARPS),
-         "f32": ("80", [], F32)}
+LOOPS = {
+    "nothing is released at a count": "fence.acq_rel.gpu;\n\tatom.global.add.u32 \t%r29=>atom.global.add.u32 \t%r29",
+    "nothing is acquired from counts": "@%p128 bra \t$L__BB8_145;\n\tfence.acq_rel.gpu;=>@%p128 bra \t$L__BB8_145;",
+    "nothing is acquired with a turn": "ld.acquire.gpu.global.b32 \t%r31=>ld.relaxed.gpu.global.b32 \t%r31",
+    "a turn without order": "st.release.gpu.global.b32 \t[fovea_turn], %r32=>"
+                            "st.relaxed.gpu.global.b32 \t[fovea_turn], %r32",
+    "nobody waits for a turn": "@%p130 bra=>@!%p130 bra",
+    "a block less is awaited": "add.s64 \t%rd83, %rd12, -1;=>add.s64 \t%rd83, %rd12, -2;",
+    "nobody counts": "[fovea_arrived], 1;=>[fovea_arrived], 0;",
+    "a count that goes on": "st.relaxed.gpu.global.b32 \t[fovea_arrived], 0;=>",
+    "a turn that stays": "add.s32 \t%r17, %r1, 1;=>add.s32 \t%r17, %r1, 0;",
+    "a block counts before its threads come": "$L__BB8_142:\n\tbar.sync \t0;=>$L__BB8_142:",
+    "threads go on before their block": "$L__BB8_147:\n\tbar.sync \t0;=>$L__BB8_147:",
+    "a tile of a loop is overwritten": "$L__BB8_69:\n\tbar.sync \t0;=>$L__BB8_69:",
+}
+# A spec, its weights, how many examples there are, of which length, and how many rows and columns the weights have.
+PRODUCTS, LOOPING = (PRODUCT, "w", 1, 150, 300, 260), (LOOP, "w.weight", 4, 5, 40, 40)
+BF16 = ["--precision", "bf16"]
+# What runs, by which architecture, on how many processors, how, and with which faults.
+KINDS = {"groups": (PRODUCTS, "90", "1", BF16, GROUPS), "warps": (PRODUCTS, "80", "1", BF16, WARPS),
+         "f32": (PRODUCTS, "80", "1", [], F32), "loops": (LOOPING, "80", "8", [], LOOPS)}
 
 
 def main():
@@ -99,23 +126,24 @@ def main():
     os.makedirs(work, exist_ok=True)
     draw = random.Random(1)
     spec, weights, inputs, out = (os.path.join(work, name) for name in ("p.fov", "w.safetensors", "x.safetensors", "y"))
-    with open(spec, "w") as file:
-        file.write(SPEC)
 
     def tensor(*shape):
         return Tensor("F64", list(shape), [draw.uniform(-1, 1) for _ in range(math.prod(shape))])
 
-    write(weights, {"w": tensor(300, 260)})
-    length = Tensor("I64", [1], [150])
-    write(inputs, {"x": tensor(1, 150, 260), "c": tensor(1, 150, 300), "x.length": length, "c.length": length})
+    def prepare(text, weight, batch, length, rows, columns):
+        with open(spec, "w") as file:
+            file.write(text)
+        write(weights, {weight: tensor(rows, columns)})
+        lengths = Tensor("I64", [batch], [length] * batch)
+        write(inputs, {"x": tensor(batch, length, columns), "c": tensor(batch, length, rows), "x.length": lengths,
+                       "c.length": lengths})
 
-    def run(capability, options, **environment):
+    def run(capability, processors, options, **environment):
         command = ["fovea", "run", spec, "--weights", weights, "--data", inputs, "--quiet", "--get", "y", "loss",
                    "-o", out, "--target", "cuda", *options]
         done = subprocess.run(command, capture_output=True, text=True, env={
-            **os.environ, "FOVEA_EMULATOR_CAPABILITY": capability, "FOVEA_EMULATOR_PROCESSORS": "1",
-            "FOVEA_EMULATOR_SCHEDULE": "descending",
-            **environment})
+            **os.environ, "FOVEA_EMULATOR_CAPABILITY": capability, "FOVEA_EMULATOR_PROCESSORS": processors,
+            "FOVEA_EMULATOR_SCHEDULE": "descending", **environment})
         if done.returncode != 0:
             return done.stderr.strip().splitlines()[-1]
         with open(out, "rb") as file:
@@ -123,7 +151,8 @@ def main():
 
     seen = planted = 0
     for kind in kinds or KINDS:
-        *how, faults = KINDS[kind]
+        model, *how, faults = KINDS[kind]
+        prepare(*model)
         expected = run(*how)
         assert isinstance(expected, bytes), expected
         for name, edit in faults.items():
