@@ -113,7 +113,7 @@ LOOPS = {
     "threads go on before their block": "$L__BB8_147:\n\tbar.sync \t0;=>$L__BB8_147:",
     "a tile of a loop is overwritten": "$L__BB8_69:\n\tbar.sync \t0;=>$L__BB8_69:",
 }
-# A spec, its weights, how many examples there are, of which length, and how many rows and columns the weights have.
+# A spec, its weights, the number of examples, their length, and the rows and columns of the weights.
 PRODUCTS, LOOPING = (PRODUCT, "w", 1, 150, 300, 260), (LOOP, "w.weight", 4, 5, 40, 40)
 BF16 = ["--precision", "bf16"]
 # What runs, by which architecture, on how many processors, how, and with which faults.

@@ -63,9 +63,9 @@ Warp::Place Warp::place(const Instruction &code, uint32_t lane,
     Agent &agent = agentOf(lane);
     Actor now{&agent, agent.number, agent.clock(),
               static_cast<uint16_t>(lane % 16)};
-    for (uint32_t part = 0; part < bytes; part += wordBytes) {
+    for (uint32_t part = 0; part < bytes; ++part) {
       Shadow &shadow = space == Space::Shared
-                           ? own->shadows[(offset + part) / wordBytes]
+                           ? own->shadows[offset + part]
                            : races().ofGlobal(address + part);
       std::string wrong =
           races().access(shadow, writes, now, space == Space::Shared);

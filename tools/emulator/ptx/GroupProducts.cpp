@@ -85,7 +85,7 @@ bool Product::read(const Side &side, uint32_t row, uint32_t term,
     warp.fail(code, 0, "multiplies what is not in the memory of the block");
     return false;
   }
-  Shadow &shadow = block.shadows[offset / wordBytes];
+  Shadow &shadow = block.shadows[offset];
   if (machine().isWatched) {
     Agent &agent = warp.onItsWay();
     std::string wrong = races().access(

@@ -201,12 +201,12 @@ static bool isFree(Warp &warp, const Instruction &code, uint32_t lane,
     return true;
   Agent &agent = warp.onItsWay();
   Actor now{&agent, agent.number, agent.clock(), Actor::none};
-  for (uint64_t part = 0; part < copy.bytes; part += wordBytes) {
+  for (uint64_t part = 0; part < copy.bytes; ++part) {
     std::string wrong =
         races().access(races().ofGlobal(copy.from + part), false, now, false);
     if (wrong.empty())
-      wrong = races().access(copy.to->shadows[(copy.offset + part) / wordBytes],
-                             true, now, true);
+      wrong =
+          races().access(copy.to->shadows[copy.offset + part], true, now, true);
     if (wrong.empty())
       continue;
     warp.fail(code, lane, "copies a number " + wrong);

@@ -113,13 +113,13 @@ bool Races::isShown(const Shadow &shadow,
 }
 
 Shadow &Races::ofGlobal(uint64_t address) {
-  uint64_t word = address / wordBytes, key = word / wordsOfChunk;
+  uint64_t key = address / bytesOfChunk;
   if (key != lastKey) {
     auto &chunk = chunks[key];
     if (!chunk)
-      chunk = std::make_unique<Shadow[]>(wordsOfChunk);
+      chunk = std::make_unique<Shadow[]>(bytesOfChunk);
     lastKey = key;
     lastChunk = chunk.get();
   }
-  return lastChunk[word % wordsOfChunk];
+  return lastChunk[address % bytesOfChunk];
 }

@@ -50,10 +50,7 @@ struct Epoch {
   uint16_t agent = 0, lane = 0;
 };
 
-/// The bytes of a word: of the smallest number that kernels access.
-constexpr uint64_t wordBytes = 2;
-
-/// The last accesses of a word.
+/// The last accesses of a byte.
 struct Shadow {
   Epoch writer, reader;
   /// A set of readers, and the last wave of other blocks that read it.
@@ -66,7 +63,7 @@ public:
   void beginLaunch() { launch = wave + 1; }
   void beginWave(uint32_t numAgents);
 
-  /// Returns what is wrong with an access to a word; empty: nothing.
+  /// Returns what is wrong with an access to a byte; empty: nothing.
   std::string access(Shadow &shadow, bool writes, const Actor &now,
                      bool isOfBlock);
   /// Whether somebody wrote it since the block began.
@@ -85,7 +82,7 @@ private:
   std::string describe(const Epoch &other, const char *verb) const;
 
   uint32_t wave = 0, launch = 1, numAgents = 0;
-  static constexpr uint32_t wordsOfChunk = 1 << 14;
+  static constexpr uint32_t bytesOfChunk = 1 << 14;
   std::unordered_map<uint64_t, std::unique_ptr<Shadow[]>> chunks;
   uint64_t lastKey = ~uint64_t(0);
   Shadow *lastChunk = nullptr;

@@ -249,7 +249,7 @@ void Wave::run(const std::vector<uint32_t> &numbers) {
     block->first = static_cast<uint32_t>(blocks.size()) * warps * 3;
     block->memory.assign(bytes, static_cast<char>(0xFF));
     block->known.assign(bytes, 0);
-    block->shadows.resize(bytes / wordBytes + 1);
+    block->shadows.resize(bytes);
     for (uint32_t warp = 0; warp < warps; ++warp)
       block->warps.push_back(std::make_unique<Warp>(*this, *block, warp));
     blocks.push_back(std::move(block));
