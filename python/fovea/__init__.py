@@ -14,6 +14,8 @@ list (of lists) or an array of numpy, of its own length. Nothing is padded and
 nothing is masked by the caller.
 """
 
+from typing import Any as _Any
+
 from ._errors import Error, MachineError, SpecError, SpecWarning
 from ._fit import Report
 from ._model import Equation, Hypothesis, Model, Picture, check, compile, load
@@ -21,3 +23,9 @@ from ._model import Equation, Hypothesis, Model, Picture, check, compile, load
 __all__ = ["Equation", "Error", "Hypothesis", "MachineError", "Model", "Picture",
            "Report", "SpecError", "SpecWarning", "check", "compile", "load"]
 __version__ = "0.2.0"
+
+
+def load_ipython_extension(shell: _Any) -> None:
+    """`%load_ext fovea` in a notebook: a cell `%%fovea` is a spec."""
+    from ._magic import register
+    register(shell)
