@@ -355,6 +355,36 @@ fovea::editors::symbolsOf(const Analysis &analysis) {
   return result;
 }
 
+/// Whether `name` has the letters of `query` in their order, in any case.
+static bool matches(StringRef name, StringRef query) {
+  for (char c : name)
+    if (!query.empty() && llvm::toLower(c) == llvm::toLower(query.front()))
+      query = query.drop_front();
+  return query.empty();
+}
+
+std::vector<FoundSymbol> fovea::editors::findSymbols(const Analysis &analysis,
+                                                     StringRef query) {
+  std::vector<FoundSymbol> result;
+  const std::vector<Names::File> &files = analysis.names().files();
+  // All but the prelude.
+  for (unsigned file = 1; file < files.size(); ++file) {
+    auto uri = lsp::URIForFile::fromFile(analysis.pathOf(file));
+    if (!uri) {
+      llvm::consumeError(uri.takeError());
+      continue;
+    }
+    std::vector<lsp::DocumentSymbol> symbols;
+    addSymbols(analysis.linesOf(file), files[file].ast->statements, symbols);
+    for (const lsp::DocumentSymbol &symbol : symbols)
+      if (matches(symbol.name, query))
+        result.push_back({symbol.name, files[file].ast->model.str(),
+                          symbol.kind,
+                          lsp::Location(*uri, symbol.selectionRange)});
+  }
+  return result;
+}
+
 std::vector<lsp::InlayHint> fovea::editors::hintsOf(const Analysis &analysis,
                                                     const lsp::Range &range) {
   std::vector<lsp::InlayHint> result;

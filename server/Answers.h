@@ -40,7 +40,36 @@ llvm::Error addRenames(const Analysis &analysis, const Renaming &renaming,
 std::vector<llvm::lsp::CompletionItem>
 completionsAt(const Analysis &analysis, const llvm::lsp::Position &position);
 
+/// The def of the call around a place, and which of its parameters is written
+/// there.
+std::optional<llvm::lsp::SignatureHelp>
+signatureAt(const Analysis &analysis, const llvm::lsp::Position &position);
+
+/// A place in the file that has the name at a position.
+struct Highlight {
+  llvm::lsp::Range range;
+  bool declares;
+};
+std::vector<Highlight> highlightsAt(const Analysis &analysis,
+                                    const llvm::lsp::Position &position);
+
+/// The words of a file, five numbers each, as the protocol's semantic tokens
+/// are encoded; and the names of the kinds and marks in them.
+std::vector<int64_t> wordsOf(const Analysis &analysis);
+llvm::ArrayRef<llvm::StringRef> wordKinds();
+llvm::ArrayRef<llvm::StringRef> wordMarks();
+
 std::vector<llvm::lsp::DocumentSymbol> symbolsOf(const Analysis &analysis);
+
+/// A symbol of a file, or of one that it uses.
+struct FoundSymbol {
+  std::string name, model;
+  llvm::lsp::SymbolKind kind;
+  llvm::lsp::Location location;
+};
+/// The symbols whose names have the letters of `query` in this order.
+std::vector<FoundSymbol> findSymbols(const Analysis &analysis,
+                                     llvm::StringRef query);
 
 std::vector<llvm::lsp::InlayHint> hintsOf(const Analysis &analysis,
                                           const llvm::lsp::Range &range);

@@ -76,7 +76,6 @@ private:
   std::optional<unsigned> visit(const Expr *expr, Scope &scope);
   void visitItems(ArrayRef<ast::Item> items, std::optional<unsigned> callee,
                   Scope &scope);
-  const Statement *defOf(unsigned declaration) const;
 
   Names &names;
   unsigned file = 0;
@@ -209,26 +208,6 @@ std::optional<unsigned> Resolver::use(StringRef name, const Scope &scope) {
   if (found)
     mark(name, *found);
   return found;
-}
-
-/// The def whose instances a parameter or a call is of.
-const Statement *Resolver::defOf(unsigned declaration) const {
-  const Declaration &of = names.declared[declaration];
-  if (of.kind == Declaration::Def)
-    return of.statement;
-  const Expr *module =
-      of.kind == Declaration::Param ? of.statement->module : nullptr;
-  if (module && module->kind == ExprKind::Call)
-    module = module->args[0];
-  if (!module || module->kind != ExprKind::Name)
-    return nullptr;
-  for (unsigned scope : {of.file, 0u}) {
-    auto it = names.scopes[scope].find(module->name);
-    if (it != names.scopes[scope].end() &&
-        names.declared[it->second].kind == Declaration::Def)
-      return names.declared[it->second].statement;
-  }
-  return nullptr;
 }
 
 std::optional<unsigned> Resolver::memberOf(unsigned declaration,
@@ -395,7 +374,7 @@ void Resolver::visitPlace(const ast::Place &place, Scope &scope) {
 
 void Resolver::visitItems(ArrayRef<ast::Item> items,
                           std::optional<unsigned> callee, Scope &scope) {
-  const Statement *of = callee ? defOf(*callee) : nullptr;
+  const Statement *of = callee ? names.defOf(*callee) : nullptr;
   for (const ast::Item &item : items) {
     auto table = of ? names.defs.find(of) : names.defs.end();
     if (!item.name.empty() && table != names.defs.end()) {
@@ -516,23 +495,31 @@ std::vector<unsigned> Names::membersOf(unsigned declaration) const {
         result.push_back(member);
     return result;
   }
+  if (of.kind != Declaration::Param)
+    return result;
+  auto table = defs.find(defOf(declaration));
+  if (table != defs.end())
+    for (auto [name, member] : table->second)
+      if (declared[member].kind == Declaration::Param)
+        result.push_back(member);
+  return result;
+}
+
+const Statement *Names::defOf(unsigned declaration) const {
+  const Declaration &of = declared[declaration];
+  if (of.kind == Declaration::Def)
+    return of.statement;
   const Expr *module =
       of.kind == Declaration::Param ? of.statement->module : nullptr;
   if (module && module->kind == ExprKind::Call)
     module = module->args[0];
   if (!module || module->kind != ExprKind::Name)
-    return result;
+    return nullptr;
   for (unsigned scope : {of.file, 0u}) {
     auto it = scopes[scope].find(module->name);
-    if (it == scopes[scope].end() ||
-        declared[it->second].kind != Declaration::Def)
-      continue;
-    auto table = defs.find(declared[it->second].statement);
-    if (table != defs.end())
-      for (auto [name, member] : table->second)
-        if (declared[member].kind == Declaration::Param)
-          result.push_back(member);
-    break;
+    if (it != scopes[scope].end() &&
+        declared[it->second].kind == Declaration::Def)
+      return declared[it->second].statement;
   }
-  return result;
+  return nullptr;
 }

@@ -77,6 +77,8 @@ public:
   /// The names after a dot: of an import, or of a module. Empty if
   /// `declaration` is neither.
   std::vector<unsigned> membersOf(unsigned declaration) const;
+  /// The def that a declaration is, or is an instance of; null: none.
+  const ast::Statement *defOf(unsigned declaration) const;
 
 private:
   friend class Resolver;

@@ -13,6 +13,8 @@
 #include "llvm/Support/LSP/Transport.h"
 #include "llvm/Support/Path.h"
 
+#include <set>
+
 using namespace fovea;
 using namespace fovea::editors;
 using llvm::StringRef;
@@ -40,6 +42,17 @@ bool fromJSON(const json::Value &value, RenameParams &result, json::Path path) {
 bool fromJSON(const json::Value &value, FileParams &result, json::Path path) {
   json::ObjectMapper map(value, path);
   return map && map.map("textDocument", result.textDocument);
+}
+
+/// Of a question about all files.
+struct SymbolsParams {
+  std::string query;
+};
+
+bool fromJSON(const json::Value &value, SymbolsParams &result,
+              json::Path path) {
+  json::ObjectMapper map(value, path);
+  return map && map.map("query", result.query);
 }
 
 class Server {
@@ -102,6 +115,12 @@ private:
                     Reply<std::vector<lsp::TextEdit>> reply);
   void onSymbols(const lsp::DocumentSymbolParams &params,
                  Reply<std::vector<lsp::DocumentSymbol>> reply);
+  void onSignature(const lsp::TextDocumentPositionParams &params,
+                   Reply<std::optional<lsp::SignatureHelp>> reply);
+  void onHighlight(const lsp::TextDocumentPositionParams &params,
+                   Reply<json::Value> reply);
+  void onWords(const FileParams &params, Reply<json::Value> reply);
+  void onAllSymbols(const SymbolsParams &params, Reply<json::Value> reply);
   void onFolding(const FileParams &params, Reply<json::Value> reply);
   void onHints(const lsp::InlayHintsParams &params,
                Reply<std::vector<lsp::InlayHint>> reply);
@@ -231,6 +250,16 @@ void Server::onInitialize(const lsp::InitializeParams &,
       {"renameProvider", json::Object{{"prepareProvider", true}}},
       {"completionProvider",
        json::Object{{"triggerCharacters", json::Array{"."}}}},
+      {"signatureHelpProvider",
+       json::Object{{"triggerCharacters", json::Array{"(", ","}}}},
+      {"documentHighlightProvider", true},
+      {"semanticTokensProvider",
+       json::Object{
+           {"legend",
+            json::Object{{"tokenTypes", json::Array(wordKinds())},
+                         {"tokenModifiers", json::Array(wordMarks())}}},
+           {"full", true}}},
+      {"workspaceSymbolProvider", true},
       {"documentFormattingProvider", true},
       {"documentSymbolProvider", true},
       {"foldingRangeProvider", true},
@@ -333,6 +362,57 @@ void Server::onSymbols(const lsp::DocumentSymbolParams &params,
     reply(symbolsOf(*analysis));
 }
 
+void Server::onSignature(const lsp::TextDocumentPositionParams &params,
+                         Reply<std::optional<lsp::SignatureHelp>> reply) {
+  if (auto *analysis = analysisOf(params.textDocument.uri, reply))
+    reply(signatureAt(*analysis, params.position));
+}
+
+void Server::onHighlight(const lsp::TextDocumentPositionParams &params,
+                         Reply<json::Value> reply) {
+  auto *analysis = analysisOf(params.textDocument.uri, reply);
+  if (!analysis)
+    return;
+  enum Kind { Read = 2, Write };
+  json::Array result;
+  for (const Highlight &highlight : highlightsAt(*analysis, params.position))
+    result.push_back(
+        json::Object{{"range", highlight.range},
+                     {"kind", int(highlight.declares ? Write : Read)}});
+  reply(std::move(result));
+}
+
+void Server::onWords(const FileParams &params, Reply<json::Value> reply) {
+  if (auto *analysis = analysisOf(params.textDocument.uri, reply))
+    reply(json::Object{{"data", json::Array(wordsOf(*analysis))}});
+}
+
+/// The symbols of the open files, and of the files that these use.
+void Server::onAllSymbols(const SymbolsParams &params,
+                          Reply<json::Value> reply) {
+  checkWaiting();
+  std::vector<FoundSymbol> symbols; // JSON refers to their texts
+  std::set<std::string> files;      // whose symbols have been found
+  for (auto &[path, document] : documents) {
+    std::set<std::string> added;
+    for (FoundSymbol &symbol : findSymbols(*document.analysis, params.query)) {
+      std::string file = symbol.location.uri.file().str();
+      if (files.count(file))
+        continue;
+      added.insert(file);
+      symbols.push_back(std::move(symbol));
+    }
+    files.merge(added);
+  }
+  json::Array result;
+  for (const FoundSymbol &symbol : symbols)
+    result.push_back(json::Object{{"name", symbol.name},
+                                  {"kind", int(symbol.kind)},
+                                  {"location", symbol.location},
+                                  {"containerName", symbol.model}});
+  reply(std::move(result));
+}
+
 void Server::onFolding(const FileParams &params, Reply<json::Value> reply) {
   auto *analysis = analysisOf(params.textDocument.uri, reply);
   if (!analysis)
@@ -374,6 +454,10 @@ bool Server::run() {
   handler.method("textDocument/completion", this, &Server::onCompletion);
   handler.method("textDocument/formatting", this, &Server::onFormatting);
   handler.method("textDocument/documentSymbol", this, &Server::onSymbols);
+  handler.method("textDocument/signatureHelp", this, &Server::onSignature);
+  handler.method("textDocument/documentHighlight", this, &Server::onHighlight);
+  handler.method("textDocument/semanticTokens/full", this, &Server::onWords);
+  handler.method("workspace/symbol", this, &Server::onAllSymbols);
   handler.method("textDocument/foldingRange", this, &Server::onFolding);
   handler.method("textDocument/inlayHint", this, &Server::onHints);
   handler.method("textDocument/codeAction", this, &Server::onActions);

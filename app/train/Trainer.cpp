@@ -251,7 +251,7 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
       return false;
     this->end.batch = batches[begin];
     return fail(TrainEnd::NotFinite,
-                fmt::format("the gradient of '{}' is not finite in update {}",
+                fmt::format("the {} is not finite in update {}",
                             learner.firstNotFinite(), position.update + 1));
   }
   ++position.update;

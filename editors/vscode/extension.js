@@ -125,7 +125,21 @@ function toSymbol(s) {
   return result;
 }
 
-function register(context, connection) {
+function toSignatureHelp(help) {
+  const result = new vscode.SignatureHelp();
+  result.activeSignature = help.activeSignature;
+  result.activeParameter = help.activeParameter;
+  result.signatures = help.signatures.map((s) => {
+    const signature = new vscode.SignatureInformation(s.label);
+    signature.parameters = s.parameters.map(
+      (p) => new vscode.ParameterInformation(p.label)
+    );
+    return signature;
+  });
+  return result;
+}
+
+function register(context, connection, capabilities) {
   const files = { language: "fovea", scheme: "file" };
   const of = (document) => ({ uri: document.uri.toString() });
   const at = (document, position) => ({
@@ -159,6 +173,52 @@ function register(context, connection) {
       async provideReferences(document, position, context) {
         const params = { ...at(document, position), context };
         return (await ask("references", params)).map(toLocation);
+      },
+    }),
+    languages.registerDocumentHighlightProvider(files, {
+      async provideDocumentHighlights(document, position) {
+        const found = await ask("documentHighlight", at(document, position));
+        return found.map(
+          (h) => new vscode.DocumentHighlight(toRange(h.range), h.kind - 1)
+        );
+      },
+    }),
+    languages.registerSignatureHelpProvider(
+      files,
+      {
+        async provideSignatureHelp(document, position) {
+          const help = await ask("signatureHelp", at(document, position));
+          return help && toSignatureHelp(help);
+        },
+      },
+      "(",
+      ","
+    ),
+    languages.registerDocumentSemanticTokensProvider(
+      files,
+      {
+        async provideDocumentSemanticTokens(document) {
+          const params = { textDocument: of(document) };
+          const { data } = await ask("semanticTokens/full", params);
+          return new vscode.SemanticTokens(new Uint32Array(data));
+        },
+      },
+      new vscode.SemanticTokensLegend(
+        capabilities.semanticTokensProvider.legend.tokenTypes,
+        capabilities.semanticTokensProvider.legend.tokenModifiers
+      )
+    ),
+    languages.registerWorkspaceSymbolProvider({
+      async provideWorkspaceSymbols(query) {
+        return (await connection.request("workspace/symbol", { query })).map(
+          (s) =>
+            new vscode.SymbolInformation(
+              s.name,
+              s.kind - 1,
+              s.containerName,
+              toLocation(s.location)
+            )
+        );
       },
     }),
     languages.registerRenameProvider(files, {
@@ -308,13 +368,13 @@ async function activate(context) {
         );
     }
   );
-  await connection.request("initialize", {
+  const { capabilities } = await connection.request("initialize", {
     processId: process.pid,
     rootUri: null,
     capabilities: {},
   });
   connection.notify("initialized", {});
-  register(context, connection);
+  register(context, connection, capabilities);
   follow(context, connection);
 }
 

@@ -245,8 +245,7 @@ static void findUpdatesOnce(Elaborated &model) {
     for (size_t i = 0; i < arrays.size() && isOnce; ++i)
       for (const Piece &piece : arrays[i]->pieces)
         forEachPart(piece.value, [&](const Term *part) {
-          bool isStep = part->array && part->array == model.updateNumber;
-          isOnce &= isStep || !isOfExample(*part);
+          isOnce &= !isOfExample(*part);
           if (part->array)
             arrays.insert(part->array);
         });
@@ -379,7 +378,7 @@ static void dropUnused(Elaborated &model, llvm::SMLoc own, bool hasReplaced,
       continue;
     std::string family = familyOf(*param);
     diagnostics.warning(Code::unusedName, param->loc,
-                        "parameter '" +
+                        (param->isState ? "state '" : "parameter '") +
                             (families[family] ? param->root : family) +
                             "' is never used");
   }

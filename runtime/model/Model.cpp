@@ -326,9 +326,9 @@ Status Model::trainStep(const std::vector<Example> &examples, uint64_t seed,
     return Status::error(fmt::format("the loss of update {} is {}",
                                      numUpdates + 1, result.loss));
   if (!std::isfinite(learner->learn(numUpdates + 1)))
-    return Status::error(
-        fmt::format("update {} has a gradient of '{}' that is not finite",
-                    numUpdates + 1, learner->firstNotFinite()));
+    return Status::error(fmt::format("update {} has a {} that is not finite",
+                                     numUpdates + 1,
+                                     learner->firstNotFinite()));
   ++numUpdates;
   steps.reset();
   searcher.reset();

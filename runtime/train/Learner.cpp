@@ -49,7 +49,14 @@ public:
   void sumGradients() override;
   double learn(int64_t update) override;
   std::string firstNotFinite() const override {
-    return firstNotFinite(slopes.get());
+    std::string path = firstNotFinite(slopes.get());
+    auto span = std::find_if(spans.begin(), spans.end(), [&](const Span &span) {
+      return span.path == path;
+    });
+    return span == spans.end()
+               ? ""
+               : fmt::format("{} of '{}'",
+                             span->isState ? "update" : "gradient", path);
   }
   std::string notFinite() const override;
   int64_t stateBytes() const override {

@@ -57,8 +57,8 @@ public:
   /// Makes update number `update`, from 1. Returns the gradient norm before
   /// clipping; if it is not finite, nothing has changed.
   virtual double learn(int64_t update) = 0;
-  /// Returns the first parameter whose gradient is not finite, or an empty
-  /// string.
+  /// Names the first gradient or update of a state that is not finite,
+  /// `gradient of 'w'`; empty: none.
   virtual std::string firstNotFinite() const = 0;
   /// Describes non-finite weights or optimiser state, `the weights of
   /// 'w' are`; empty: none. Finite gradients may cause non-finite

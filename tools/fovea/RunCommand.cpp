@@ -33,10 +33,15 @@ static bool readGets(Session &session, const Arguments &arguments, Model &model,
   return !session.diagnostics().failed();
 }
 
-/// A parameter that the loss does not read has a zero gradient.
-static void addZeroGradients(const Model &model,
-                             std::map<std::string, runtime::Tensor> &results) {
+/// A parameter that the loss does not read has a zero gradient, and a state has
+/// none.
+static void completeGradients(const Model &model,
+                              std::map<std::string, runtime::Tensor> &results) {
   for (const ParameterInfo &parameter : model.parameters) {
+    if (parameter.change != ParameterInfo::gradient) {
+      results.erase("grad/" + parameter.path);
+      continue;
+    }
     std::vector<int64_t> shape(parameter.shape.begin(), parameter.shape.end());
     auto [place, isNew] = results.try_emplace("grad/" + parameter.path);
     if (!isNew)
@@ -131,7 +136,7 @@ int fovea::cli::runRun(const Arguments &arguments) {
     return session.finish();
   }
   if (request.gradients)
-    addZeroGradients(*execution.model, results.tensors);
+    completeGradients(*execution.model, results.tensors);
   int code = session.finish();
   return code == done ? writeTensors(arguments.output, results) : code;
 }

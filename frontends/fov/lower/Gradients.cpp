@@ -12,6 +12,12 @@ namespace {
 /// Indices, and the places that they stand for.
 using Substitution = std::map<IndexVar *, Term *>;
 
+/// A copy of an array that has its places, but not yet its equations.
+struct Pending {
+  Array *array;
+  std::vector<Substitution> places; // of each piece
+};
+
 /// One gradient: its target, and what was made for it.
 struct Gradient {
   Gradient(GradientTarget given, SmallVector<IndexVar *, 2> context)
@@ -25,6 +31,8 @@ struct Gradient {
   using Key = std::tuple<const Array *, std::vector<const void *>, Conditions>;
   std::map<Key, Array *> copies;
 
+  /// The copies whose equations are not yet there.
+  std::vector<Pending> pending;
   bool isRead = false; // y, by an equation
 };
 
@@ -67,6 +75,8 @@ public:
   bool run();
 
 private:
+  bool refuse(const Term &term, const std::string &why);
+
   /// x[p] with an index at each place that is kept, those indices, and where
   /// they are read.
   struct Element {
@@ -100,6 +110,7 @@ private:
   Array *copyOf(Array *array, Copy &from, ArrayRef<Term *> fixed,
                 ArrayRef<Term *> contexts, const Conditions &guards,
                 Array **element = nullptr);
+  void copyPending(Gradient &gradient);
 
   Elaborated &model;
   Diagnostics &diagnostics;
@@ -107,8 +118,6 @@ private:
   std::map<std::pair<IndexVar *, int64_t>, Term *> affinePlaces;
   std::map<int64_t, Term *> constantPlaces;
   std::deque<Gradient> gradients;
-  bool refuse(const Term &term, const std::string &why);
-
   bool isRight = true;
 };
 } // namespace
@@ -251,20 +260,33 @@ Array *Gradients::copyOf(Array *array, Copy &from, ArrayRef<Term *> fixed,
                                  " at other places of '" + place.var->name +
                                  "'; help: write stop(" + array->text +
                                  "[..]) where it counts as given");
+  Pending pending{&made, {}};
   for (Piece &piece : made.pieces) {
-    Copy own{gradient, into.places, made.guards, {}};
+    Substitution &places = pending.places.emplace_back(into.places);
     SmallVector<PiecePlace, 2> kept;
     for (auto [place, value] : llvm::zip(piece.places, fixed)) {
       if (value)
-        own.places[place.var] = value;
+        places[place.var] = value;
       else
         kept.push_back(place);
     }
     piece.places = kept;
-    if (piece.value)
-      piece.value = copy(piece.value, own);
   }
+  gradient.pending.push_back(std::move(pending));
   return &made;
+}
+
+/// Copies the equations of what copies read, however long the way is.
+void Gradients::copyPending(Gradient &gradient) {
+  while (!gradient.pending.empty()) {
+    Pending next = std::move(gradient.pending.back());
+    gradient.pending.pop_back();
+    for (auto [piece, places] : llvm::zip(next.array->pieces, next.places)) {
+      Copy own{gradient, places, next.array->guards, {}};
+      if (piece.value)
+        piece.value = copy(piece.value, own);
+    }
+  }
 }
 
 /// A read of the element x[p].
@@ -291,6 +313,7 @@ Term *Gradients::copyTargetRead(MovedRead &moved) {
   size_t numFixed = places.size();
   while (numFixed > 0 && !places[numFixed - 1])
     --numFixed;
+  size_t numWritten = args.size();
   while (args.size() < numFixed) {
     IndexVar &var = model.indices.emplace_back();
     var.name = "k";
@@ -330,8 +353,10 @@ Term *Gradients::copyTargetRead(MovedRead &moved) {
     return isBetween ? readCopy(moved)
                      : rebuilt(moved, gradient.target.array, args);
   };
-  if (isOther)
-    return stacked.empty() ? readOther() : &read;
+  if (isOther) {
+    args.truncate(numWritten);
+    return readOther();
+  }
   Term like = read;
   like.shape = Shape(llvm::drop_begin(*read.shape, stacked.size()));
   Term *element = readElement(gradient, like, kept);
@@ -609,6 +634,7 @@ bool Gradients::prepare(Term &term) {
 
   Copy into{gradient, {}, guards, {}};
   Term *over = newTerm(TermKind::GradOver, term, {copy(&value, into)});
+  copyPending(gradient);
   if (!gradient.isRead && isRight)
     return refuse(term, "is zero: " + termText(value) + " does not depend on " +
                             termText(by));

@@ -140,6 +140,64 @@ def labels(position, name="small.fov"):
     return [i["label"] for i in client.at("completion", name, position)["items"]]
 
 
+# Highlights: where a name is given, and where it is read.
+print("highlights", [(h["range"]["start"]["line"], h["range"]["start"]["character"],
+                      h["kind"])
+                     for h in client.at("documentHighlight", "small.fov", marks["f"])])
+
+
+def words(name):
+    """Each word that a file has, with its kind and marks."""
+    legend = client.capabilities["semanticTokensProvider"]["legend"]
+    with open(client.folder / name) as file:
+        lines = file.read().split("\n")
+    data, line, character = client.of("semanticTokens/full", name)["data"], 0, 0
+    for i in range(0, len(data), 5):
+        down, right, length, kind, bits = data[i:i + 5]
+        line, character = line + down, right + (0 if down else character)
+        marks = [mark for bit, mark in enumerate(legend["tokenModifiers"])
+                 if bits >> bit & 1]
+        yield (line, lines[line][character:character + length],
+               " ".join([legend["tokenTypes"][kind], *marks]))
+
+
+for line in (0, 4, 7, 14, 15, 17):
+    print("words", line, [(text, kind) for at, text, kind in words("small.fov")
+                          if at == line])
+
+# Symbols of all files, by letters of their names.
+print("all symbols", [(s["name"], s["containerName"],
+                       s["location"]["uri"].rsplit("/", 1)[1])
+                      for s in client.ask("workspace/symbol", {"query": "SR"})])
+
+
+def signature(equation):
+    """The def of the call at the end of an equation, and what is written there."""
+    client.change("typed.fov", {"text": typed + equation})
+    lines = (typed + equation).split("\n")
+    help = client.at("signatureHelp", "typed.fov",
+                     start(len(lines) - 1, len(lines[-1])))
+    if not help:
+        return None
+    [signature] = help["signatures"]
+    begin, end = signature["parameters"][help["activeParameter"]]["label"]
+    return signature["label"], signature["label"][begin:end]
+
+
+typed = """model typed
+data x[T] : real(8)
+param cell : gru(8)
+param many[l < 2] : gru(8)
+def near(n, width = 3)(a[n], b) = a * b * width
+"""
+client.open("typed.fov", typed)
+print("== signatures")
+for equation in ("h[t] = cell(", "h[t] = cell(h[t-1], ", "h[t] = many[0](h[t-1, ",
+                 "param c : conv1d(", "param c : conv1d(8, 3, pad = ",
+                 "y[t] = near(8, ", "y[t] = near(8)(x[t], ", "y[t] = near(8)(x[",
+                 "y[t] = near(8)(tanh(x[t]), 1, ", "y[t] = tanh(", "y[t] = (1, ",
+                 "y[t] = cell(x[t]) + "):
+    print(equation, "->", signature(equation))
 here = labels(marks["read"])
 print("completes", [n for n in ("align", "cell", "gru", "softmax", "where", "beam")
                     if n in here])

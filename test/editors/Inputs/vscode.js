@@ -56,6 +56,13 @@ const vscode = {
   DocumentSymbol: plain("name", "detail", "kind", "range", "selectionRange"),
   FoldingRange: plain("start", "end", "kind"),
   InlayHint: plain("position", "label", "kind"),
+  DocumentHighlight: plain("range", "kind"),
+  SignatureHelp: plain(),
+  SignatureInformation: plain("label"),
+  ParameterInformation: plain("label"),
+  SemanticTokens: plain("data"),
+  SemanticTokensLegend: plain("types", "modifiers"),
+  SymbolInformation: plain("name", "kind", "container", "location"),
   CodeAction: plain("title", "kind"),
   CodeActionKind: { QuickFix: "quickfix" },
   WorkspaceEdit,
@@ -71,6 +78,11 @@ const vscode = {
     registerHoverProvider: register("hover"),
     registerDefinitionProvider: register("definition"),
     registerReferenceProvider: register("references"),
+    registerDocumentHighlightProvider: register("highlights"),
+    registerSignatureHelpProvider: register("signatures"),
+    registerDocumentSemanticTokensProvider: register("words"),
+    registerWorkspaceSymbolProvider: (provider) =>
+      register("allSymbols")(null, provider),
     registerRenameProvider: register("rename"),
     registerCompletionItemProvider: register("completion"),
     registerDocumentFormattingEditProvider: register("formatting"),
@@ -103,8 +115,8 @@ async function main() {
   const name = path.basename(file);
   console.log("mistakes", shown.get(name).map((d) => d.message));
   const at = new vscode.Position(2, 7);
-  const all = new vscode.Range(at, at);
-  const [action] = await providers.actions.provideCodeActions(document, all);
+  const range = new vscode.Range(at, at);
+  const [action] = await providers.actions.provideCodeActions(document, range);
   console.log("fix", action.title, action.edit.edits);
   next = published();
   document.version = 2;
@@ -126,6 +138,15 @@ async function main() {
   console.log(hover.contents.value.split("\n")[0]);
   const symbols = await providers.symbols.provideDocumentSymbols(document);
   console.log("symbols", symbols.map((s) => s.name));
+  const highlights = await providers.highlights.provideDocumentHighlights(
+    document,
+    at
+  );
+  console.log("highlights", highlights.map((h) => [h.range.start.line, h.kind]));
+  const { data } = await providers.words.provideDocumentSemanticTokens(document);
+  console.log("words", data.length / 5);
+  const found = await providers.allSymbols.provideWorkspaceSymbols("SR");
+  console.log("found", found.map((s) => s.name));
   await providers.rename
     .prepareRename(document, new vscode.Position(0, 7))
     .catch((error) => console.log("refused:", error.message));

@@ -83,6 +83,26 @@ def llama(w, one, _, layers=2, heads=4, groups=2):
     return cross_entropy(logits, torch.tensor(one["word"]), reduction="sum"), len(x), 0.0
 
 
+def ttt(w, one, _, layers=2):
+    """Sun et al. (2024), TTT-Linear: each word trains the model that is a layer's state by one step."""
+    x = w("emb.weight")[before(one["word"])]
+    for n in range(layers):
+        name, width = f"layer.{n}", x.shape[-1]
+        state, rows = w(f"{name}.start"), []
+        for row in x:
+            u = w.norm(f"{name}.ln1", row)
+            k, v, q = (w.linear(f"{name}.{part}", u) for part in ("key", "value", "query"))
+            inner = ((k + w.norm(f"{name}.norm", k @ state) - v) ** 2).sum()
+            step = torch.autograd.grad(inner, state, create_graph=True)[0]
+            state = state - torch.sigmoid(w.linear(f"{name}.rate", u)) / width * step
+            rows.append(row + q + w.norm(f"{name}.norm", q @ state))
+        y = torch.stack(rows)
+        up = w.linear(f"{name}.up", w.norm(f"{name}.ln2", y))
+        x = y + w.linear(f"{name}.down", torch.nn.functional.gelu(up))
+    logits = w.norm("final", x) @ w("emb.weight").T
+    return cross_entropy(logits, torch.tensor(one["word"]), reduction="sum"), len(x), 0.0
+
+
 def multi_token(w, one, _, layers=1, heads=2, ahead=3):
     """Gloeckle et al. (2024): head n predicts the word n places on, if there is one."""
     x, words, nll = w("embed.weight")[before(one["word"])], torch.tensor(one["word"]), 0

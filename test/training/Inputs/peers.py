@@ -21,7 +21,7 @@ from torch.nn.functional import (binary_cross_entropy_with_logits, conv2d, conv3
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from peer import Weights, layers_of_lstm  # noqa: E402
 from peer_sentences import (before, decoder_lm, deep_fusion, experts, hred, llama, match, multi_token,  # noqa: E402
-                            rnnlm, sampled_softmax, snli_gated)
+                            rnnlm, sampled_softmax, snli_gated, ttt)
 from systems import examples  # noqa: E402
 
 
@@ -541,6 +541,7 @@ MODELS = {
     "caption_pixels": (caption_pixels, adam(0.01), None, False),
     "rnnlm": (rnnlm, lambda p: torch.optim.SGD(p, 1.0), 5, False),
     "decoder_lm": (decoder_lm, adam(0.01), None, False),
+    "ttt": (ttt, adam(0.01), None, False),
     "llama": (llama, adam(0.01), 1, False),
     "multi_token": (multi_token, adam(0.01), 1, False),
     "experts": (experts, adam(0.01), 1, False),
