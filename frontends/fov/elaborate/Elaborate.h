@@ -266,6 +266,10 @@ private:
                    const Bindings *statics);
   void elaborateUpdate(const ast::Statement &statement, Scope &scope,
                        const Bindings *bindings);
+  Member namedMember(const ast::Left &left, Symbol &symbol, Scope &scope,
+                     const Bindings *bindings);
+  void updateModule(const Instance &module, const ast::Statement &statement,
+                    Scope &scope, const Bindings *bindings);
   void addUpdate(Array &state, SmallVector<PiecePlace, 2> places, Term *value,
                  SMLoc loc);
   std::optional<std::string> placeKey(const ast::Left &left, Scope &scope,

@@ -57,6 +57,38 @@ void Elaborator::addUpdate(Array &state, SmallVector<PiecePlace, 2> places,
   addPiece(array, {std::move(places), value, loc});
 }
 
+/// The array or module that a left side names with its first places; neither:
+/// nothing has this name.
+Member Elaborator::namedMember(const ast::Left &left, Symbol &symbol,
+                               Scope &scope, const Bindings *bindings) {
+  if (symbol.kind != Symbol::Equations)
+    return {};
+  StaticIndices at;
+  for (const ast::Place &place :
+       ArrayRef(left.places).take_front(symbol.family->isStatic.size()))
+    if (auto value = staticValue(*place.value, scope, bindings))
+      at.push_back(*value);
+  auto found = symbol.family->members.find(at);
+  return found == symbol.family->members.end() ? Member() : found->second;
+}
+
+/// Each array of a module has an update of its own.
+void Elaborator::updateModule(const Instance &module, const Statement &s,
+                              Scope &scope, const Bindings *bindings) {
+  SmallVector<Array *> parts;
+  for (Array *param : model->params)
+    if (StringRef(param->name).starts_with(module.path + "."))
+      parts.push_back(param);
+  for (Array *part : parts) {
+    llvm::SaveAndRestore<std::optional<Part>> inside(
+        partOfModules, Part{part, part->name.substr(module.path.size())});
+    Term *value = expression(*s.value, scope, bindings);
+    if (!value)
+      return;
+    addUpdate(*part, {}, value, s.loc);
+  }
+}
+
 void Elaborator::elaborateUpdate(const Statement &s, Scope &scope,
                                  const Bindings *bindings) {
   const ast::Left &left = s.lefts.front();
@@ -65,56 +97,41 @@ void Elaborator::elaborateUpdate(const Statement &s, Scope &scope,
     return undefined(left.name, left.loc, scope, bindings);
   if (symbol->kind == Symbol::Mistake)
     return;
-  Family *family = symbol->kind == Symbol::Equations ? symbol->family : nullptr;
-  size_t numStatic = family ? family->isStatic.size() : 0;
-  StaticIndices at;
-  for (const ast::Place &place :
-       llvm::ArrayRef(left.places).take_front(numStatic))
-    if (auto value = staticValue(*place.value, scope, bindings))
-      at.push_back(*value);
-  auto found = family && at.size() == numStatic
-                   ? family->members.find(at)
-                   : decltype(family->members.end())();
-  bool isMember =
-      family && at.size() == numStatic && found != family->members.end();
-  Array *array = isMember ? found->second.array : nullptr;
-  Instance *module = isMember ? found->second.instance : nullptr;
-  SmallVector<Array *> parts;
-  for (Array *param : model->params)
-    if (module && StringRef(param->name).starts_with(module->path + "."))
-      parts.push_back(param);
-  Array *first = array ? array : parts.empty() ? nullptr : parts.front();
-  if (!first || !first->isState)
+  Member member = namedMember(left, *symbol, scope, bindings);
+  bool isOfState =
+      member.instance
+          ? llvm::any_of(model->params,
+                         [&](const Array *param) {
+                           return param->isState &&
+                                  StringRef(param->name)
+                                      .starts_with(member.instance->path + ".");
+                         })
+          : member.array && member.array->isState;
+  if (!isOfState)
     return error(Code::state, left.loc,
                  "'" + left.name.str() + "' is " +
-                     (first ? "a parameter, which its gradient changes"
-                            : "not a state") +
+                     (member.array || member.instance
+                          ? "a parameter, which its gradient changes"
+                          : "not a state") +
                      "; help: declare it: state " + left.name.str() +
                      " : vector(n)",
                  {{symbol->loc, "it is declared here"}});
 
-  ArrayRef<ast::Place> rest = llvm::ArrayRef(left.places).drop_front(numStatic);
-  if (module) {
-    if (!rest.empty())
-      return error(Code::numberOfIndices, rest.front().loc,
-                   "'" + left.name.str() +
-                       "' is a module, whose update has no index");
-    for (Array *part : parts) {
-      llvm::SaveAndRestore<std::optional<Part>> inside(
-          partOfModules, Part{part, part->name.substr(module->path.size())});
-      Term *value = expression(*s.value, scope, bindings);
-      if (!value)
-        return;
-      addUpdate(*part, {}, value, s.loc);
-    }
-    return;
-  }
-  SmallVector<PiecePlace, 2> places;
-  if (rest.size() > array->declared.size())
+  ArrayRef<ast::Place> rest =
+      ArrayRef(left.places).drop_front(symbol->family->isStatic.size());
+  if (member.instance && !rest.empty())
     return error(Code::numberOfIndices, rest.front().loc,
-                 "'" + array->text + "' has " +
-                     counted(array->declared.size(), "axis") + " but " +
+                 "'" + left.name.str() +
+                     "' is a module, whose update has no index");
+  if (member.instance)
+    return updateModule(*member.instance, s, scope, bindings);
+  Array &state = *member.array;
+  if (rest.size() > state.declared.size())
+    return error(Code::numberOfIndices, rest.front().loc,
+                 "'" + state.text + "' has " +
+                     counted(state.declared.size(), "axis") + " but " +
                      counted(rest.size(), "index") + " here");
+  SmallVector<PiecePlace, 2> places;
   for (auto [k, place] : llvm::enumerate(rest)) {
     PiecePlace &read = places.emplace_back();
     if (!readPlace(left, place, scope, bindings, read))
@@ -123,12 +140,12 @@ void Elaborator::elaborateUpdate(const Statement &s, Scope &scope,
       return error(Code::state, place.loc,
                    "an update gives all of a state: its places are indices");
     if (!read.var->extent) {
-      read.var->extent = array->declared[k];
+      read.var->extent = state.declared[k];
       read.var->strength = 2;
-      read.var->originLoc = array->loc;
-      read.var->origin = array->text + "[" + read.var->name + "]";
+      read.var->originLoc = state.loc;
+      read.var->origin = state.text + "[" + read.var->name + "]";
     }
   }
   if (Term *value = expression(*s.value, scope, bindings))
-    addUpdate(*array, std::move(places), value, s.loc);
+    addUpdate(state, std::move(places), value, s.loc);
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/adjoints/System.h"
+#include "dialect/conditions/Conditions.h"
 #include "frontends/fov/lower/Lower.h"
 
 using namespace fovea;
@@ -21,6 +22,30 @@ Value Lowering::gradientOf(Value root, Value element) {
       ValueRange{root, element});
   gradients.insert(gradient);
   return gradient.getResult(0);
+}
+
+/// Readers of a plain copy read what it copies: with the adjoints built, the
+/// equations over it are those over the original, and are shared.
+static void inlineCopy(Value element) {
+  auto copy = element.getDefiningOp<attn::ComputeOp>();
+  bool isPlain =
+      copy && copy.getReducer() == attn::Reducer::none &&
+      !copy.hasCondition() &&
+      isa_and_present<attn::ReadOp>(copy.getYielded().getDefiningOp());
+  if (!isPlain)
+    return;
+  for (Operation *user : llvm::to_vector(element.getUsers())) {
+    auto read = dyn_cast<attn::ReadOp>(user);
+    if (!read || read.getArray() != element ||
+        !read.getAlternatives().empty() || read.getOtherwise())
+      continue;
+    OpBuilder at(read);
+    read.replaceAllUsesWith(
+        attn::inlineRegion(at, copy.getBody(), read.getIndices()));
+    read.erase();
+  }
+  if (copy->use_empty())
+    copy.erase();
 }
 
 void Lowering::buildGradient(Operation *gradient) {
@@ -62,6 +87,7 @@ void Lowering::buildGradient(Operation *gradient) {
     gradient->getResult(0).replaceAllUsesWith(result);
   }
   gradient->erase();
+  inlineCopy(element);
 }
 
 void Lowering::buildGradients() {
