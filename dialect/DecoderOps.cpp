@@ -66,7 +66,7 @@ LogicalResult DecoderLoopOp::verifyRegions() {
   // (C1)
   for (Operation &op : body)
     if (!isa<DecoderStateOp, DecoderRunOp, DecoderChoiceOp, DecoderMarkOp>(op))
-      return op.emitOpError() << "is no part of a loop of choices";
+      return op.emitOpError() << "does not belong to a loop of choices";
   if (getBody().getOps<DecoderChoiceOp>().empty())
     return emitOpError() << "makes no choices";
   // (C2)
@@ -79,7 +79,7 @@ LogicalResult DecoderOp::verifyRegions() {
   for (Operation &op : body)
     if (!isa<DecoderStateOp, DecoderRunOp, DecoderChoiceOp, DecoderLoopOp,
              DecoderMarkOp, DecoderStackOp, DecoderOutputOp>(op))
-      return op.emitOpError() << "is no part of a decoder";
+      return op.emitOpError() << "does not belong to a decoder";
   // (C2)
   if (failed(verifyRuns(body)))
     return failure();
@@ -172,7 +172,7 @@ LogicalResult Values::run(Operation *op, FlatSymbolRefAttr name) {
   auto program = tables.lookupNearestSymbolFrom<ProgramOp>(decoder, name);
   if (!program)
     return op->emitOpError()
-           << "runs " << name << ", which is no program of the module";
+           << "runs " << name << ", which the module has no program for";
   hasRun.insert(name);
   for (Operation &input : program.getBody().front()) {
     if (auto data = dyn_cast<DataOp>(input))

@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace fovea::attn;
 
-static bool isReal(Value value) {
+bool fovea::attn::isReal(Value value) {
   auto type = dyn_cast<ArrayType>(value.getType());
   return type && type.getElementType().isF64();
 }

@@ -54,6 +54,9 @@ llvm::SetVector<mlir::Value> arraysBetween(mlir::Block *block,
                                            llvm::ArrayRef<mlir::Value> inputs,
                                            llvm::ArrayRef<mlir::Value> roots);
 
+/// Whether a value is an array of f64.
+bool isReal(mlir::Value value);
+
 /// Calls `visit` with each f64 array through which a change reaches a result of
 /// `op`.
 void forEachSource(mlir::Operation *op,

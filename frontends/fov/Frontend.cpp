@@ -14,7 +14,6 @@
 #include "frontends/fov/elaborate/Elaborate.h"
 #include "frontends/fov/lower/Gradients.h"
 #include "frontends/fov/lower/Lower.h"
-#include "frontends/fov/lower/Reach.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "llvm/Support/Path.h"

@@ -22,11 +22,6 @@ namespace fovea::attn {
 using namespace mlir;
 using namespace fovea::attn;
 
-static bool isReal(Value value) {
-  auto type = dyn_cast<ArrayType>(value.getType());
-  return type && type.getElementType().isF64();
-}
-
 /// Determines, for each unnamed array, the equation that it is a part of. Its
 /// adjoint is then a part of the equation's adjoint.
 static void nameParts(SystemOp loss) {

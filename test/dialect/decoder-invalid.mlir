@@ -2,7 +2,7 @@
 
 module {
   attn.decoder encode @encode {
-    // expected-error @+1 {{is no part of a decoder}}
+    // expected-error @+1 {{does not belong to a decoder}}
     %x = attn.data "x" : !attn.array<[8], f64>
   }
   attn.program @encode {
@@ -54,7 +54,7 @@ module {
 // -----
 
 module {
-  // expected-error @+1 {{runs @other, which is no program of the module}}
+  // expected-error @+1 {{runs @other, which the module has no program for}}
   attn.decoder encode @other {
   }
   attn.program @encode {
@@ -67,7 +67,7 @@ module {
 
 module {
   attn.decoder encode @encode search "T" {
-    // expected-error @+1 {{runs @step, which is no program of the module}}
+    // expected-error @+1 {{runs @step, which the module has no program for}}
     attn.decoder.run @step
   }
   attn.program @encode {
@@ -213,7 +213,7 @@ module {
   attn.decoder encode @encode search "T" {
     attn.decoder.loop "W" {
       attn.decoder.choice "y" categorical ["logp"] of ["encode/0"] : [!attn.array<[8], f64>] -> !attn.array<[], i64>
-      // expected-error @+1 {{is no part of a loop of choices}}
+      // expected-error @+1 {{does not belong to a loop of choices}}
       %x = attn.data "x" : !attn.array<[8], f64>
     }
   }

@@ -11,17 +11,6 @@
 using namespace fovea;
 using namespace fovea::fov;
 
-static Term *indexTerm(Elaborated &model, IndexVar *var, SMLoc loc) {
-  Term *term = &model.terms.emplace_back();
-  term->kind = TermKind::Index;
-  term->loc = loc;
-  term->index = var;
-  term->free = {var};
-  term->shape = Shape();
-  term->kindOf = Kind::Int;
-  return term;
-}
-
 Term *fovea::fov::rowOf(Elaborated &model, Term &whole, unsigned axis,
                         StringRef parent) {
   Term *term = &whole;

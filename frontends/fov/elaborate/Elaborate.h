@@ -432,7 +432,6 @@ private:
   Term *number(double value, SMLoc loc, bool isInteger);
   Term *sizeTerm(const Extent &extent, SMLoc loc);
   Term *map(Fn fn, ArrayRef<Term *> args, SMLoc loc);
-  void computeFree(Term *term);
   Term *boundIndex(IndexVar *var, SMLoc loc);
   IndexVar *newIndex(StringRef name, SMLoc loc);
 

@@ -128,7 +128,7 @@ bool Elaborator::readParameters(const Expr &right, StringRef distribution,
       Term *stack = make(TermKind::Stack, term->loc, {term});
       stack->range = term->range;
       stack->vars = vars;
-      computeFree(stack);
+      findFree(*stack);
       term = stack;
     }
     bool isGiven = llvm::any_of(choice.parameters, [&](auto &parameter) {
@@ -241,7 +241,7 @@ void Elaborator::lookAhead(Choice &choice) {
       Term *size = sizeTerm(data.extents[k], place.loc);
       if (place.var->parentIndex)
         size->args.push_back(place.var->parentIndex);
-      computeFree(size);
+      findFree(*size);
       Term *inside = map(Fn::Less, {at, size}, place.loc);
       isThere = isThere ? map(Fn::And, {isThere, inside}, place.loc) : inside;
     }
@@ -250,7 +250,7 @@ void Elaborator::lookAhead(Choice &choice) {
   read->array = choice.target;
   read->fallback = number(0, choice.loc, true);
   read->fallback->isSymbol = data.kind == Kind::Token;
-  computeFree(read);
+  findFree(*read);
   choice.ahead = read;
   choice.isThere = make(
       TermKind::If, choice.loc,

@@ -391,7 +391,7 @@ void Elaborator::elaborateAll(const Statements &statements, Scope &scope) {
         // Inside a call: once per value of the caller's indices.
         Term *sum = make(TermKind::Reduce, s->loc, {value});
         sum->vars.append(value->free.begin(), value->free.end());
-        computeFree(sum);
+        findFree(*sum);
         value = sum;
       }
       model->penalties.push_back({value, s->value->loc});

@@ -54,7 +54,7 @@ Term *Elaborator::make(TermKind kind, SMLoc loc, ArrayRef<Term *> args) {
   term->loc = loc;
   for (Term *arg : args)
     term->args.push_back(arg->height < maxHeight ? arg : nameless(arg));
-  computeFree(term);
+  findFree(*term);
   return term;
 }
 
@@ -72,36 +72,8 @@ Term *Elaborator::nameless(Term *value) {
   read->loc = value->loc;
   read->range = value->range;
   read->array = array;
-  computeFree(read);
+  findFree(*read);
   return read;
-}
-
-/// Finds a term's dependencies, height and size.
-void Elaborator::computeFree(Term *term) {
-  term->free.clear();
-  term->height = term->weight = 1;
-  auto add = [&](IndexVar *var) {
-    if (!llvm::is_contained(term->vars, var) &&
-        !llvm::is_contained(term->free, var))
-      term->free.push_back(var);
-  };
-  if (term->kind == TermKind::Index && term->index)
-    add(term->index);
-  if (term->kind == TermKind::Read && term->array)
-    for (IndexVar *var : term->array->context)
-      add(var);
-  auto addPart = [&](const Term *part) {
-    if (!part)
-      return;
-    for (IndexVar *var : part->free)
-      add(var);
-    term->height = std::max(term->height, part->height + 1);
-    term->weight = std::min(term->weight + part->weight, 1u << 20);
-  };
-  for (const Term *arg : term->args)
-    addPart(arg);
-  addPart(term->condition);
-  addPart(term->fallback);
 }
 
 /// Whole numbers beyond 2^53 have no exact value here: they become real.
@@ -260,7 +232,7 @@ fovea::fov::affineIndex(const Term &term) {
 Term *Elaborator::boundIndex(IndexVar *var, SMLoc loc) {
   Term *term = make(TermKind::Index, loc);
   term->index = var;
-  computeFree(term);
+  findFree(*term);
   return term;
 }
 
@@ -290,7 +262,7 @@ Term *Elaborator::index(Term *base, ArrayRef<Term *> indices, SMLoc loc) {
       model->uses.push_back({affine->first, affine->second, term,
                              first + unsigned(k), index->loc});
   }
-  computeFree(term);
+  findFree(*term);
   return term;
 }
 
@@ -514,7 +486,7 @@ Term *Elaborator::expression(const Expr &expr, Scope &scope,
     result = make(read->kind, read->loc, read->args);
     result->array = read->array;
     result->fallback = fallback;
-    computeFree(result);
+    findFree(*result);
     for (IndexUse &use : llvm::drop_begin(model->uses, firstUse))
       if (use.read == read)
         use.read = result;

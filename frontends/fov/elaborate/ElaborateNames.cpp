@@ -191,7 +191,7 @@ Term *Elaborator::nameTerm(const Expr &expr, Scope &scope,
     }
     Term *term = make(TermKind::Read, expr.loc);
     term->array = member.array;
-    computeFree(term);
+    findFree(*term);
     return term;
   }
   default:
@@ -227,7 +227,7 @@ Term *Elaborator::indexTerm(const Expr &expr, Scope &scope,
         if (!parent)
           return nullptr;
         term->args.push_back(parent);
-        computeFree(term);
+        findFree(*term);
       }
       return term;
     }
@@ -249,7 +249,7 @@ Term *Elaborator::indexTerm(const Expr &expr, Scope &scope,
       value = make(TermKind::Read, base.loc);
       value->array = member.array;
       value->range = expr.range;
-      computeFree(value);
+      findFree(*value);
       rest = unused;
     }
   }

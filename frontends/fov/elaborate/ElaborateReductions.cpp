@@ -228,7 +228,7 @@ Term *Elaborator::reduceVector(const Expr &expr, const Extent &extent,
   term->vars.push_back(var);
   term->condition = isWhole ? nullptr : elementOf(conditions);
   term->reduction = *reduction;
-  computeFree(term);
+  findFree(*term);
   return term;
 }
 
@@ -392,11 +392,11 @@ Term *Elaborator::reduceTerm(const Expr &expr, Scope &scope,
   term->condition = condition;
   if (reduction)
     term->reduction = *reduction;
-  computeFree(term);
+  findFree(*term);
   if (expr.name == "concat") {
     term = make(TermKind::Flatten, expr.loc, {term});
     term->vars = vars; // how many axes; they are bound below
-    computeFree(term);
+    findFree(*term);
   }
   return components.empty() ? term : index(term, components, expr.loc);
 }

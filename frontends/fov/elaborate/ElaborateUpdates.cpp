@@ -16,11 +16,12 @@ using ast::Statement;
 
 /// The array of a module that an update of modules is about.
 Term *Elaborator::partOf(const Instance &module, SMLoc loc) {
+  std::string name = module.path + partOfModules->suffix;
   for (Array *param : model->params)
-    if (param->name == module.path + partOfModules->suffix) {
+    if (param->name == name) {
       Term *term = make(TermKind::Read, loc);
       term->array = param;
-      computeFree(term);
+      findFree(*term);
       // A module that is only updated has the sizes of the other.
       Array *state = partOfModules->state;
       if (param != state)

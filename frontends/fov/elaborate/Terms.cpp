@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/fov/elaborate/Terms.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace fovea;
@@ -123,6 +124,64 @@ std::string fovea::fov::differenceOf(const Vocabulary &a, StringRef aName,
     text += "; first difference: \"" + *x + "\" and \"" + *y + "\" at " +
             std::to_string(x - a.labels.begin());
   return text + ")";
+}
+
+void fovea::fov::findFree(Term &term) {
+  term.free.clear();
+  term.height = term.weight = 1;
+  auto add = [&](IndexVar *var) {
+    if (!llvm::is_contained(term.vars, var) &&
+        !llvm::is_contained(term.free, var))
+      term.free.push_back(var);
+  };
+  if (term.kind == TermKind::Index && term.index)
+    add(term.index);
+  if (term.kind == TermKind::Read && term.array)
+    for (IndexVar *var : term.array->context)
+      add(var);
+  auto addPart = [&](const Term *part) {
+    if (!part)
+      return;
+    for (IndexVar *var : part->free)
+      add(var);
+    term.height = std::max(term.height, part->height + 1);
+    term.weight = std::min(term.weight + part->weight, 1u << 20);
+  };
+  for (const Term *arg : term.args)
+    addPart(arg);
+  addPart(term.condition);
+  addPart(term.fallback);
+}
+
+Term *fovea::fov::indexTerm(Elaborated &model, IndexVar *var, SMLoc loc) {
+  Term *term = &model.terms.emplace_back();
+  term->kind = TermKind::Index;
+  term->loc = loc;
+  term->index = var;
+  term->free = {var};
+  term->shape = Shape();
+  term->kindOf = Kind::Int;
+  return term;
+}
+
+void fovea::fov::forEachPart(const Term *root,
+                             llvm::function_ref<void(const Term *)> visit,
+                             bool throughStops) {
+  llvm::SetVector<const Term *> parts;
+  auto add = [&](const Term *part) {
+    if (part)
+      parts.insert(part);
+  };
+  add(root);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Term *part = parts[i];
+    visit(part);
+    if (!throughStops && part->kind == TermKind::Map && part->fn == Fn::Stop)
+      continue;
+    llvm::for_each(part->args, add);
+    add(part->condition);
+    add(part->fallback);
+  }
 }
 
 std::string fovea::fov::termText(const Term &term) {

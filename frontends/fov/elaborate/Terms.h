@@ -362,6 +362,17 @@ struct Elaborated {
   bool isLowered = true;             // what is refused has a meaning in the IR
 };
 
+/// Finds what a term depends on from its parts: `free`, `height` and `weight`.
+void findFree(Term &term);
+
+/// A new term: the value of an index.
+Term *indexTerm(Elaborated &model, IndexVar *var, SMLoc loc);
+
+/// Calls `visit` with a term and its parts, each once. A `stop` hides its parts
+/// unless `throughStops`.
+void forEachPart(const Term *root, llvm::function_ref<void(const Term *)> visit,
+                 bool throughStops = true);
+
 /// The spelling of a term, for messages.
 std::string termText(const Term &term);
 

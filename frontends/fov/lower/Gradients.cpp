@@ -95,9 +95,7 @@ private:
                    const Conditions &guards);
   Array *newArray(const Term &of, ArrayRef<IndexVar *> context);
   Term *newTerm(TermKind kind, const Term &like, ArrayRef<Term *> args);
-  Term *indexTerm(IndexVar *var, SMLoc loc);
   Term *unique(Term *place);
-  void findFree(Term &term);
   Term *readElement(Gradient &gradient, const Term &like,
                     ArrayRef<Term *> keptPlaces);
 
@@ -126,26 +124,6 @@ private:
 // Terms
 //===----------------------------------------------------------------------===//
 
-void Gradients::findFree(Term &term) {
-  term.free.clear();
-  auto add = [&](IndexVar *var) {
-    if (!llvm::is_contained(term.vars, var) &&
-        !llvm::is_contained(term.free, var))
-      term.free.push_back(var);
-  };
-  if (term.index)
-    add(term.index);
-  if (term.array)
-    llvm::for_each(term.array->context, add);
-  auto addPart = [&](const Term *part) {
-    if (part)
-      llvm::for_each(part->free, add);
-  };
-  llvm::for_each(term.args, addPart);
-  addPart(term.condition);
-  addPart(term.fallback);
-}
-
 /// A scalar term at the place of `like`.
 Term *Gradients::newTerm(TermKind kind, const Term &like,
                          ArrayRef<Term *> args) {
@@ -157,17 +135,6 @@ Term *Gradients::newTerm(TermKind kind, const Term &like,
   term.shape = Shape();
   term.kindOf = Kind::Real;
   findFree(term);
-  return &term;
-}
-
-Term *Gradients::indexTerm(IndexVar *var, SMLoc loc) {
-  Term &term = model.terms.emplace_back();
-  term.kind = TermKind::Index;
-  term.loc = loc;
-  term.index = var;
-  term.free = {var};
-  term.shape = Shape();
-  term.kindOf = Kind::Int;
   return &term;
 }
 
@@ -319,7 +286,7 @@ Term *Gradients::copyTargetRead(MovedRead &moved) {
     var.name = "k";
     var.extent = gradient.target.array->axis(args.size());
     stacked.push_back(&var);
-    args.push_back(indexTerm(&var, read.loc));
+    args.push_back(indexTerm(model, &var, read.loc));
   }
   Term *condition = nullptr;
   bool isOther = false;
@@ -347,7 +314,7 @@ Term *Gradients::copyTargetRead(MovedRead &moved) {
   }
   SmallVector<Term *, 2> contexts = contextPlaces(moved);
   for (auto [place, var] : llvm::zip(contexts, gradient.target.array->context))
-    compare(place, indexTerm(var, read.loc));
+    compare(place, indexTerm(model, var, read.loc));
   bool isBetween = gradient.reach.reachesOther(args, contexts);
   auto readOther = [&] {
     return isBetween ? readCopy(moved)
@@ -383,7 +350,7 @@ Term *Gradients::copyTargetRead(MovedRead &moved) {
 SmallVector<Term *, 2> Gradients::contextPlaces(const MovedRead &moved) {
   SmallVector<Term *, 2> places;
   for (auto [var, place] : llvm::zip(moved.term.array->context, moved.contexts))
-    places.push_back(place ? place : indexTerm(var, moved.term.loc));
+    places.push_back(place ? place : indexTerm(model, var, moved.term.loc));
   return places;
 }
 
@@ -562,7 +529,7 @@ Gradients::Element Gradients::elementOf(Term &by,
     var.name = affine ? affine->first->name : "k" + std::to_string(k);
     var.extent = array->axis(k);
     element.indices.push_back(&var);
-    element.term.args[k] = indexTerm(&var, by.loc);
+    element.term.args[k] = indexTerm(model, &var, by.loc);
     if (place)
       element.places.push_back(place);
     else
@@ -640,7 +607,7 @@ bool Gradients::prepare(Term &term) {
                             termText(by));
   SmallVector<Term *, 4> indices;
   for (IndexVar *var : element.indices)
-    indices.push_back(indexTerm(var, term.loc));
+    indices.push_back(indexTerm(model, var, term.loc));
   over->args.push_back(readElement(gradient, element.term, indices));
   over->shape = element.term.shape;
   findFree(*over);

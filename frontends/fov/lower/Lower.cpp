@@ -318,15 +318,7 @@ Value Lowering::visibleValue(Array &array) {
     var->name = array.general()->places[k].var->name;
     var->extent = array.axis(k);
     order.push_back(var);
-    model.terms.emplace_back();
-    Term *index = &model.terms.back();
-    index->kind = TermKind::Index;
-    index->loc = array.loc;
-    index->index = var;
-    index->free = {var};
-    index->shape = Shape();
-    index->kindOf = Kind::Int;
-    read->args.push_back(index);
+    read->args.push_back(indexTerm(model, var, array.loc));
     read->free.push_back(var);
   }
   return materialiseOver(read, order, *array.kind, array.name, array.loc);

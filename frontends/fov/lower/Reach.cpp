@@ -20,26 +20,6 @@ bool fovea::fov::isPlaceTerm(const Term &term) {
   }
 }
 
-void fovea::fov::forEachPart(const Term *root,
-                             llvm::function_ref<void(const Term *)> visit,
-                             bool throughStops) {
-  llvm::SetVector<const Term *> parts;
-  auto add = [&](const Term *part) {
-    if (part)
-      parts.insert(part);
-  };
-  add(root);
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const Term *part = parts[i];
-    visit(part);
-    if (!throughStops && part->kind == TermKind::Map && part->fn == Fn::Stop)
-      continue;
-    llvm::for_each(part->args, add);
-    add(part->condition);
-    add(part->fallback);
-  }
-}
-
 Reach::Reach(const GradientTarget &target) : target(target) {
   for (auto [axis, place] : llvm::enumerate(target.places))
     if (auto affine = place ? affineIndex(*place) : std::nullopt)

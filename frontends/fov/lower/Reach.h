@@ -88,11 +88,6 @@ private:
 /// Whether a term consists of indices, sizes and numbers.
 bool isPlaceTerm(const Term &term);
 
-/// Calls `visit` with a term and its parts, each once. A `stop` hides its parts
-/// unless `throughStops`.
-void forEachPart(const Term *root, llvm::function_ref<void(const Term *)> visit,
-                 bool throughStops = true);
-
 } // namespace fovea::fov
 
 #endif // FOVEA_FRONTENDS_FOV_LOWER_REACH_H
