@@ -66,6 +66,9 @@ def Attn_ComputeOp : Attn_Op<"compute", [
       `all` i1, `argmax` and `argmin` i64, the others f64 or i64.
     * (C7) a reducer other than `none` may have an order; `lanes` names one of
       its reduction indices, and only sums are `fused`.
+    * (C8) what is `partial` is undefined where its condition does not hold, and
+      nobody uses it there. It gives f64, has no reducer or a sum, and its
+      condition involves parallel indices alone.
 
     Example: `energy[t,i] = sum[a](v[a] * tanh(q[t,a] + k[i,a]))`.
 
@@ -104,7 +107,8 @@ def Attn_ComputeOp : Attn_Op<"compute", [
     DenseI64ArrayAttr:$lower,              // one per index
     Attn_Count:$numParallel,
     Attn_Reducer:$reducer,
-    OptionalAttr<Attn_Order>:$order        // required of reducers after derive
+    OptionalAttr<Attn_Order>:$order,       // required of reducers after derive
+    UnitAttr:$partial                      // undefined where excluded
   );
   let regions = (region MaxSizedRegion<1>:$condition, SizedRegion<1>:$body);
   let results = (outs Attn_Array:$result);

@@ -308,6 +308,16 @@ LogicalResult ComputeOp::verify() {
       return emitOpError() << "is fused but reduces by "
                            << stringifyReducer(getReducer());
   }
+  // (C8)
+  if (!getPartial())
+    return success();
+  if (!hasCondition())
+    return emitOpError() << "is partial but has no condition";
+  if (getReducer() != Reducer::none && getReducer() != Reducer::sum)
+    return emitOpError() << "is partial but reduces by "
+                         << stringifyReducer(getReducer());
+  if (!getElementType().isF64())
+    return emitOpError() << "is partial but gives " << getElementType();
   return success();
 }
 
@@ -353,7 +363,14 @@ LogicalResult ComputeOp::verifyRegions() {
   if (failed(checkRegion(getBody(), "body",
                          numbersElements ? Type() : getElementType())))
     return failure();
-  return hasCondition() ? checkRegion(getCondition(), "condition",
-                                      IntegerType::get(getContext(), 1))
-                        : success();
+  if (hasCondition() && failed(checkRegion(getCondition(), "condition",
+                                           IntegerType::get(getContext(), 1))))
+    return failure();
+  // (C8)
+  if (getPartial() &&
+      dependence(getCondition().front().getTerminator()->getOperand(0)) >>
+          getNumParallel())
+    return emitOpError() << "is partial but its condition depends on an index "
+                            "of the reduction";
+  return success();
 }

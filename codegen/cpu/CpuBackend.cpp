@@ -5,6 +5,7 @@
 #include "codegen/cpu/products/Peak.h"
 #include "codegen/cpu/program/EmitProgram.h"
 #include "codegen/program/ShareKernels.h"
+#include "targets/cpu/Passes.h"
 #include "targets/cpu/Target.h"
 
 using namespace mlir;
@@ -35,7 +36,10 @@ public:
     codegen::emitPeak(kernels, options.real, options.target);
     return {"fma_peak", peakFlops(options.real, options.target)};
   }
-  void registerPasses() const override { registerShareKernelsPass(); }
+  void registerPasses() const override {
+    attn::registerCpuPasses();
+    registerShareKernelsPass();
+  }
 };
 } // namespace
 

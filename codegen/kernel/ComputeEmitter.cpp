@@ -79,40 +79,61 @@ void ComputeEmitter::emitRange(const Place &at, Value begin, Value end) {
   emitAll();
 }
 
-/// Returns whether the condition involves none of the indices: only the step
-/// and lengths of the example.
-bool ComputeEmitter::isDecidedOnce() {
-  return op.hasCondition() && batchOf(op) != BatchKind::sum &&
-         (op.getReducer() == Reducer::none ||
-          op.getReducer() == Reducer::sum) &&
-         dependence(op.getCondition().front().getTerminator()->getOperand(0)) ==
-             0;
+/// The number of leading parallel indices that decide the condition; none if it
+/// involves others.
+std::optional<unsigned> ComputeEmitter::decidingIndices() {
+  if (!op.hasCondition() || batchOf(op) == BatchKind::sum ||
+      (op.getReducer() != Reducer::none && op.getReducer() != Reducer::sum))
+    return std::nullopt;
+  uint64_t needs =
+      dependence(op.getCondition().front().getTerminator()->getOperand(0));
+  unsigned leading = llvm::bit_width(needs);
+  bool isVector = isParallel(along) && static_cast<unsigned>(along) < leading;
+  // Threads of a team that share the work of a place stay together.
+  if (leading > op.getNumParallel() || isVector ||
+      (leading != 0 && builder.team()))
+    return std::nullopt;
+  return leading;
 }
 
 void ComputeEmitter::emitAll() {
   if (scattered)
-    return emitScatter();
-  if (!isDecidedOnce())
-    return emitParallel(0);
-  SmallVector<Index> none(op.getNumIndices(), Index{builder.number(0)});
+    emitScatter();
+  else
+    emitParallel(0);
+}
+
+/// The places from parallel index `number` on: zeros if the condition, which
+/// the indices before it decide, does not hold.
+void ComputeEmitter::emitDecided(unsigned number) {
+  auto at = indices;
+  for (Index &index : at)
+    if (!index.base)
+      index = {builder.number(0)};
   Value holds = BodyEmitter(builder, storage, place, 0)
-                    .emit(op.getCondition(), none, nullptr, nullptr);
+                    .emit(op.getCondition(), at, nullptr, nullptr);
   llvm::SaveAndRestore known(isDecided, true);
-  builder.branch(holds, [&] { emitParallel(0); }, [&] { emitZeros(0); });
+  builder.branch(
+      holds, [&] { emitParallel(number); }, [&] { emitZeros(number); });
 }
 
 /// Writes zeros at all places from parallel index `number` on.
 void ComputeEmitter::emitZeros(unsigned number) {
-  SmallVector<Value> results = {op.getResult()};
+  SmallVector<Value> results;
+  if (!op.getPartial())
+    results.push_back(op.getResult());
   for (const Twin &twin : twins)
-    results.push_back(ComputeOp(twin.op).getResult());
+    if (!ComputeOp(twin.op).getPartial())
+      results.push_back(ComputeOp(twin.op).getResult());
+  if (results.empty())
+    return;
   auto clear = [&](Value count) {
     auto at = ArrayRef(indices).take_front(op.getNumParallel());
     for (Value result : results)
       builder.clear(storage.elementOf(op.getElementType()),
                     resultAddress(at, result), count);
   };
-  if (op.getNumParallel() == 0)
+  if (number == op.getNumParallel())
     return clear(builder.number(1));
   Value first, last;
   if (number < given.size() && given[number]) {
@@ -240,6 +261,8 @@ ComputeEmitter::Values ComputeEmitter::forVectors(unsigned number, Value first,
 }
 
 void ComputeEmitter::emitParallel(unsigned number) {
+  if (!isDecided && decidingIndices() == number)
+    return emitDecided(number);
   if (number == op.getNumParallel())
     return emitElements();
   if (number < given.size() && given[number]) {

@@ -58,8 +58,9 @@ private:
   narrowResult(unsigned number, mlir::Value first, mlir::Value last);
   Values forVectors(unsigned number, mlir::Value first, mlir::Value last,
                     Values carried, Step step);
-  bool isDecidedOnce();
+  std::optional<unsigned> decidingIndices();
   void emitAll();
+  void emitDecided(unsigned number);
   void emitZeros(unsigned number);
   void emitParallel(unsigned number);
   void emitElements();

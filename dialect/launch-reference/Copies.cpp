@@ -191,7 +191,7 @@ Status Executor::scatterLists(RunOp run, ComputeOp op) {
 Status Executor::where(RunOp run, ComputeOp op) {
   return forExamples(run, op, [&](size_t example) {
     bool isExcluded = false;
-    if (Status status = excludesRow(op, example, isExcluded); status.failed())
+    if (Status status = excludes(op, {}, example, isExcluded); status.failed())
       return status;
     Site site = siteOf(op.getResult(), example);
     for (int64_t offset = 0; isExcluded && offset < site.count(); ++offset)

@@ -141,6 +141,10 @@ Status Executor::evaluateAt(ComputeOp op, std::vector<Binding> &bindings,
       return binding.context.error;
   }
   size_t example = bindings.front().example;
+  if (op.getPartial() && !isExcluded)
+    if (Status status = excludes(op, places, example, isExcluded);
+        status.failed())
+      return status;
   bool isDefined = !task.isUndefined() && !isExcluded;
   if (!ElementTask::givesRow(*code))
     return store(bindings.front(), offset, task.element(), isDefined);
@@ -186,7 +190,7 @@ Status Executor::evaluate(ComputeOp op, ArrayRef<size_t> list,
     count *= extent;
   bool isExcluded = false;
   if (hasRowCondition(op) && op->getParentOfType<attn::KernelOp>() == nullptr)
-    if (Status status = excludesRow(op, list.front(), isExcluded);
+    if (Status status = excludes(op, {}, list.front(), isExcluded);
         status.failed())
       return status;
   std::vector<int64_t> offsets;
@@ -305,10 +309,11 @@ bool Executor::hasRowCondition(ComputeOp op) {
                       [](Value index) { return index.use_empty(); });
 }
 
-Status Executor::excludesRow(ComputeOp op, size_t example, bool &result) {
+Status Executor::excludes(ComputeOp op, ArrayRef<int64_t> places,
+                          size_t example, bool &result) {
   Value condition = op.getCondition().front().getTerminator()->getOperand(0);
   int64_t holds = 0;
-  Status status = scalarIn(condition, {}, example, holds);
+  Status status = scalarIn(condition, places, example, holds);
   result = !holds;
   return status;
 }

@@ -131,7 +131,9 @@ private:
   double listOf(attn::ComputeOp op, size_t example);
   /// Of a product: whether its condition excludes whole rows, at this step.
   bool hasRowCondition(attn::ComputeOp op);
-  Status excludesRow(attn::ComputeOp op, size_t example, bool &result);
+  /// Whether the condition, which involves `places` alone, does not hold.
+  Status excludes(attn::ComputeOp op, llvm::ArrayRef<int64_t> places,
+                  size_t example, bool &result);
   Status scalarIn(mlir::Value value, llvm::ArrayRef<int64_t> indices,
                   size_t example, int64_t &result);
 

@@ -128,3 +128,10 @@ std::optional<ExampleProduct> fovea::attn::exampleProductOf(ComputeOp op) {
   result.columns = product.getColumnBand();
   return result;
 }
+
+bool fovea::attn::choosesRows(ComputeOp op, const RowsProduct &product) {
+  return product.gathered && product.runs == 1 && op.hasCondition() &&
+         op.getCondition()
+             .walk([](ReadOp) { return WalkResult::interrupt(); })
+             .wasInterrupted();
+}

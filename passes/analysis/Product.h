@@ -100,6 +100,11 @@ struct ExampleProduct {
 };
 
 std::optional<RowsProduct> rowsProductOf(ComputeOp op);
+
+/// Returns whether a condition that reads arrays chooses the rows of a product,
+/// or the terms of a sum over the examples. The others are nowhere.
+bool choosesRows(ComputeOp op, const RowsProduct &product);
+
 std::optional<ExampleProduct> exampleProductOf(ComputeOp op);
 
 /// Returns whether the condition of `op` involves none of its indices: only

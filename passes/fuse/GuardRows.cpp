@@ -14,11 +14,7 @@
 #include "passes/analysis/Batch.h"
 #include "passes/analysis/GatheredProduct.h"
 #include "passes/analysis/Product.h"
-
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/SetVector.h"
+#include "passes/analysis/RowGuards.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -29,17 +25,6 @@ namespace fovea::attn {
 } // namespace fovea::attn
 
 namespace {
-/// A shared condition at some indices of an op.
-struct RowGuard {
-  ComputeOp bits;
-  SmallVector<unsigned> indices;
-
-  bool operator==(const RowGuard &other) const {
-    return bits == other.bits && indices == other.indices;
-  }
-};
-using RowGuards = SmallVector<RowGuard, 2>;
-
 /// The guards of the ops of one block.
 class BlockGuards {
 public:
@@ -50,21 +35,17 @@ public:
   void run();
 
 private:
-  std::optional<RowGuard> guardOf(Value condition, ComputeOp op);
-  void addParts(Value condition, ComputeOp op, RowGuards &guards);
   RowGuards ofZeros(Value value, ComputeOp op, ReadOp except);
   RowGuards ofFactors(ComputeOp op, ReadOp except);
   RowGuards ofUse(ReadOp read, ComputeOp reader);
   RowGuards ofReaders(ComputeOp op);
   bool mayHave(ComputeOp op, const RowGuard &guard);
   bool add(ComputeOp op, const RowGuards &guards);
-  void addCondition(ComputeOp op, const RowGuard &guard);
   void require(ComputeOp op, const RowGuard &guard);
 
   Block &block;
   std::vector<ComputeOp> ops;
-  /// Equations of the shared conditions, each over its indices.
-  std::vector<ComputeOp> shared;
+  RowGuardTable table;
   /// Outside these guards an op is zero, or its value is not used. An op
   /// without guards of its own gets them.
   llvm::DenseMap<Operation *, RowGuards> guards;
@@ -73,109 +54,8 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Conditions
-//===----------------------------------------------------------------------===//
-
-/// The ops from which a condition is computed, in order, if it reads arrays at
-/// some of the indices of its op.
-static std::optional<SmallVector<Operation *>> sliceOf(Value condition,
-                                                       Block &body) {
-  llvm::SetVector<Operation *> found;
-  SmallVector<Value> values = {condition};
-  bool reads = false;
-  while (!values.empty()) {
-    Operation *def = values.pop_back_val().getDefiningOp();
-    if (!def || def->getBlock() != &body || !found.insert(def))
-      continue;
-    auto read = dyn_cast<ReadOp>(def);
-    if (def->getNumRegions() != 0 || !isPure(def) ||
-        (read && (!read.getAlternatives().empty() || read.getOtherwise())))
-      return std::nullopt;
-    reads |= static_cast<bool>(read);
-    llvm::append_range(values, def->getOperands());
-  }
-  if (!reads)
-    return std::nullopt;
-  SmallVector<Operation *> slice = found.takeVector();
-  llvm::sort(slice,
-             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  return slice;
-}
-
-/// The guard that `condition`, in the body or the condition of `op`, is.
-std::optional<RowGuard> BlockGuards::guardOf(Value condition, ComputeOp op) {
-  Operation *last = condition.getDefiningOp();
-  if (!last || last->getParentOp() != op)
-    return std::nullopt;
-  Block &body = *last->getBlock();
-  std::optional<SmallVector<Operation *>> slice = sliceOf(condition, body);
-  uint64_t needs = dependence(condition);
-  if (!slice || !startsAtZero(op) || op.getNumIndices() >= 64)
-    return std::nullopt;
-  RowGuard guard;
-  SmallVector<Attribute> names, extents;
-  for (unsigned index = 0; index < op.getNumIndices(); ++index)
-    if (needs >> index & 1) {
-      guard.indices.push_back(index);
-      names.push_back(op.getIndices()[index]);
-      extents.push_back(op.getExtents()[index]);
-    }
-  OpBuilder builder(op->getContext());
-  builder.setInsertionPointAfter(op);
-  guard.bits =
-      ComputeOp::create(builder, op.getLoc(), "", names, extents, {},
-                        names.size(), Reducer::none, builder.getI1Type());
-  Block &own = guard.bits.getBody().front();
-  builder.setInsertionPointToEnd(&own);
-  IRMapping mapping;
-  for (auto [at, index] : llvm::enumerate(guard.indices))
-    mapping.map(body.getArgument(index), own.getArgument(at));
-  for (Operation *inner : *slice)
-    builder.clone(*inner, mapping);
-  YieldOp::create(builder, op.getLoc(), mapping.lookup(condition));
-  for (ComputeOp other : shared)
-    if (other.getExtents() == guard.bits.getExtents() &&
-        OperationEquivalence::isRegionEquivalentTo(
-            &other.getBody(), &guard.bits.getBody(),
-            OperationEquivalence::IgnoreLocations)) {
-      guard.bits.erase();
-      guard.bits = other;
-      return guard;
-    }
-  shared.push_back(guard.bits);
-  return guard;
-}
-
-void BlockGuards::addParts(Value condition, ComputeOp op, RowGuards &found) {
-  for (Value part : conjunctsOf(condition))
-    if (std::optional<RowGuard> guard = guardOf(part, op))
-      if (!llvm::is_contained(found, *guard))
-        found.push_back(*guard);
-}
-
-//===----------------------------------------------------------------------===//
 // Which rows count
 //===----------------------------------------------------------------------===//
-
-/// The guard of an array, which `read` reads, at the indices of its reader; or
-/// the other way round. Nothing where an index has no counterpart.
-static std::optional<RowGuard> moved(const RowGuard &guard, ReadOp read,
-                                     ComputeOp reader, bool toReader) {
-  RowGuard result{guard.bits, {}};
-  for (unsigned index : guard.indices) {
-    std::optional<unsigned> found;
-    for (auto [axis, value] : llvm::enumerate(read.getIndices())) {
-      AccessIndex at = classify(value, reader);
-      if (at.kind == AccessIndex::Iterator && at.offset == 0 &&
-          index == (toReader ? axis : at.iterator))
-        found = toReader ? at.iterator : static_cast<unsigned>(axis);
-    }
-    if (!found || llvm::is_contained(result.indices, *found))
-      return std::nullopt;
-    result.indices.push_back(*found);
-  }
-  return result;
-}
 
 /// Outside these guards a scalar in the body of `op` is zero, whatever `except`
 /// reads: a product has the guards of any factor, and a sum has the common
@@ -224,11 +104,7 @@ RowGuards BlockGuards::ofUse(ReadOp read, ComputeOp reader) {
   if (known != guards.end())
     atReader = known->second;
   llvm::append_range(atReader, ofFactors(reader, read));
-  for (Operation *inner = read, *outer = read->getParentOp(); outer != reader;
-       inner = outer, outer = outer->getParentOp())
-    if (auto branch = dyn_cast<scf::IfOp>(outer);
-        branch && inner->getBlock() == branch.thenBlock())
-      addParts(branch.getCondition(), reader, atReader);
+  table.addBranches(read, reader, atReader);
   for (const RowGuard &guard : atReader)
     if (std::optional<RowGuard> own = moved(guard, read, reader, false))
       if (!llvm::is_contained(result, *own))
@@ -245,7 +121,7 @@ RowGuards BlockGuards::ofReaders(ComputeOp op) {
     if (!read || !reader || reader->getBlock() != &block ||
         read.getArray() != op.getResult())
       return {};
-    if (llvm::is_contained(shared, reader))
+    if (table.isShared(reader))
       return {};
     RowGuards own = ofUse(read, reader);
     if (!common)
@@ -320,27 +196,14 @@ void BlockGuards::require(ComputeOp op, const RowGuard &guard) {
   addCondition(op, guard);
 }
 
-void BlockGuards::addCondition(ComputeOp op, const RowGuard &guard) {
-  Region &region = op.getCondition();
-  Value before = openCondition(op);
-  OpBuilder builder = OpBuilder::atBlockEnd(&region.front());
-  SmallVector<Value> at;
-  for (unsigned index : guard.indices)
-    at.push_back(region.getArgument(index));
-  Conjunction all(builder, op.getLoc());
-  if (before)
-    all.require(before);
-  all.require(inlineRegion(builder, ComputeOp(guard.bits).getBody(), at));
-  YieldOp::create(builder, op.getLoc(), all.finish());
-}
-
 void BlockGuards::run() {
   for (ComputeOp op : ops) {
     if (!op.hasCondition() ||
         (op.getReducer() != Reducer::none && op.getReducer() != Reducer::sum))
       continue;
     RowGuards own;
-    addParts(op.getCondition().front().getTerminator()->getOperand(0), op, own);
+    table.addParts(op.getCondition().front().getTerminator()->getOperand(0), op,
+                   own);
     numOwn[op] = own.size();
     if (!own.empty())
       guards[op] = own;
@@ -364,8 +227,6 @@ void BlockGuards::run() {
       if (useful.contains(guard.bits))
         require(op, guard);
   }
-  for (ComputeOp bits : shared)
-    bits.erase();
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include "targets/cpu/Target.h"
 #include "dialect/Target.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "targets/cpu/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -30,4 +31,9 @@ void CpuDialect::initialize() {
 #include "targets/cpu/Attributes.cpp.inc"
       >();
   addInterfaces<OldestCpu>();
+}
+
+void CpuTargetAttr::addPasses(Stage stage, AddPass add) const {
+  if (stage == Stage::afterKernels)
+    add(createLeaveRows());
 }

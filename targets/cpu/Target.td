@@ -39,6 +39,7 @@ def Cpu_Target : AttrDef<Cpu_Dialect, "CpuTarget", [Attn_TargetInterface]> {
                  tile_rows, tile_vectors, /*strip_rows=*/64, /*column_rows=*/96);
   }]>];
   let extraClassDeclaration = [{
+    void addPasses(Stage stage, AddPass add) const;
     int64_t getTileColumns() const { return getLanes() * getTileVectors(); }
     /// Whole numbers of 8 bits (codegen/cpu/products/IntegerGemm.h).
     bool multiplies(::mlir::Type factor, ::mlir::Type sum) const {

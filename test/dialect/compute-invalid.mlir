@@ -293,3 +293,52 @@ attn.system @order_of_what {
     attn.yield %0 : f64
   } : !attn.array<[], f64>
 }
+
+// -----
+
+attn.system @c8_no_condition {
+  // expected-error @+1 {{is partial but has no condition}}
+  attn.compute (%i: "S") {
+    %0 = arith.constant 0.0 : f64
+    attn.yield %0 : f64
+  } {partial} : !attn.array<["S"], f64>
+}
+
+// -----
+
+attn.system @c8_reducer {
+  // expected-error @+1 {{is partial but reduces by max}}
+  attn.compute (%i: "S") max (%k: 8) where {
+    %0 = arith.constant true
+    attn.yield %0 : i1
+  } {
+    %0 = arith.constant 0.0 : f64
+    attn.yield %0 : f64
+  } {partial} : !attn.array<["S"], f64>
+}
+
+// -----
+
+attn.system @c8_whole_numbers {
+  // expected-error @+1 {{is partial but gives 'i64'}}
+  attn.compute (%i: "S") where {
+    %0 = arith.constant true
+    attn.yield %0 : i1
+  } {
+    %0 = arith.constant 0 : i64
+    attn.yield %0 : i64
+  } {partial} : !attn.array<["S"], i64>
+}
+
+// -----
+
+attn.system @c8_condition_on_term {
+  // expected-error @+1 {{is partial but its condition depends on an index of the reduction}}
+  attn.compute (%i: "S") sum (%k: "S") where {
+    %0 = arith.cmpi sle, %k, %i : index
+    attn.yield %0 : i1
+  } {
+    %0 = arith.constant 0.0 : f64
+    attn.yield %0 : f64
+  } {partial} : !attn.array<["S"], f64>
+}

@@ -23,13 +23,6 @@ static constexpr int64_t chosenPanels = 4, chosenDepth = 512;
 /// Rows of C that are computed at a time.
 static constexpr int64_t chosenRows = 512;
 
-bool fovea::codegen::choosesRows(ComputeOp op, const RowsProduct &product) {
-  return product.gathered && product.runs == 1 && op.hasCondition() &&
-         op.getCondition()
-             .walk([](ReadOp) { return WalkResult::interrupt(); })
-             .wasInterrupted();
-}
-
 namespace {
 /// The entries of a part of a list that are somewhere.
 struct Chosen {
@@ -63,10 +56,10 @@ void Chosen::find(KernelBuilder &b, Value list, Value size) {
 //===----------------------------------------------------------------------===//
 
 /// Consecutive rows of the result become rows of a part that starts at `to`;
-/// the others become zero. Columns first..last-1.
+/// the others become zero, unless they are left. Columns first..last-1.
 static void spread(KernelBuilder &b, Type real, const Chosen &chosen,
                    Value list, Value size, Value to, Value width, Value first,
-                   Value last) {
+                   Value last, bool leavesOthers) {
   Type number = b.i64();
   Value zero = b.number(0), one = b.number(1), columns = b.sub(last, first);
   auto rowAt = [&](Value row) {
@@ -79,6 +72,8 @@ static void spread(KernelBuilder &b, Type real, const Chosen &chosen,
     b.branch(b.less(from, row),
              [&] { b.copy(real, rowAt(row), rowAt(from), columns); });
   });
+  if (leavesOthers)
+    return;
   b.loop(zero, size, one, [&](Value row) {
     Value entry = b.load(number, b.at(number, list, row));
     b.branch(b.equal(entry, b.number(nowhere)),
@@ -119,7 +114,7 @@ void ProgramEmitter::emitChosenRows(ComputeOp op, RowsProduct product) {
                             to, width);
                  });
                  spread(kernel, real, chosen, own, count, to, width,
-                        kernel.mul(first, ofPanel), end);
+                        kernel.mul(first, ofPanel), end, op.getPartial());
                });
          });
 }

@@ -30,10 +30,6 @@ ProductFunctions functionsOf(attn::ComputeOp op, mlir::Type real);
 mlir::Value threadMemory(KernelBuilder &kernel, mlir::Type real,
                          mlir::Value frame, attn::ThreadMemory memory);
 
-/// Returns whether arrays choose among the gathered rows, or terms, of a
-/// product: its condition reads them.
-bool choosesRows(attn::ComputeOp op, const attn::RowsProduct &product);
-
 class ProgramEmitter final : public LaunchEmitter {
 public:
   ProgramEmitter(attn::ProgramOp program, mlir::ModuleOp module,
