@@ -33,6 +33,9 @@ Scheduler::Scheduler(ProgramOp program, StorageMap &storage)
 FailureOr<launch::ProgramOp> Scheduler::schedule(ModuleOp module, bool marks) {
   marksSteps = marks;
   findStepMemories();
+  for (const Program::Array &array : storage.description().arrays)
+    if (array.role == Program::Role::Temporary)
+      lastUsedAt[array.lastUse].push_back(array.slot);
   b.setInsertionPointToEnd(module.getBody());
   result = b.create<launch::ProgramOp>(program.getSymName());
   b.setInsertionPointToStart(&result.getBody().emplaceBlock());
@@ -136,9 +139,7 @@ Value Scheduler::memoryAt(int slot) {
   Value &memory = memories[slot];
   if (memory)
     return memory;
-  auto array = llvm::find_if(
-      storage.description().arrays,
-      [&](const Program::Array &each) { return each.slot == slot; });
+  const Program::Array *array = &storage.arrayAt(slot);
   OpBuilder::InsertionGuard guard(b);
   Block &home = homeOf(slot);
   if (Block *own = b.getInsertionBlock(); own != &home)
@@ -176,11 +177,9 @@ Value Scheduler::memoryAt(int slot) {
 /// The memories that a step of the program is the last to use.
 void Scheduler::addDealloc(int64_t step) {
   Values last;
-  for (const Program::Array &array : storage.description().arrays)
-    if (Value memory = memories.lookup(array.slot);
-        memory && array.role == Program::Role::Temporary &&
-        array.lastUse == step &&
-        memory.getParentBlock() == &result.getBody().front())
+  for (int slot : lastUsedAt.lookup(step))
+    if (Value memory = memories.lookup(slot);
+        memory && memory.getParentBlock() == &result.getBody().front())
       last.push_back(memory);
   if (!last.empty())
     b.create<launch::DeallocOp>(last);

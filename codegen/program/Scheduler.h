@@ -144,6 +144,8 @@ private:
   llvm::DenseMap<mlir::Operation *, int64_t> numbers;
   llvm::DenseMap<int, Value> memories;
   llvm::DenseMap<int, std::string> names;
+  /// The slots of temporary memories, by the step that uses them last.
+  llvm::DenseMap<int64_t, llvm::SmallVector<int>> lastUsedAt;
   /// The loops whose steps have a memory each, by its slot.
   llvm::DenseMap<int, mlir::Operation *> stepMemories;
   /// The steps of loops.

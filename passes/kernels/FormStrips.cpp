@@ -63,9 +63,10 @@ using Axes = SmallVector<int>;
 /// Grows one group from a product or a score that yields an array of pairs.
 class Gatherer {
 public:
+  /// `last`: of what is taken.
   Gatherer(ProgramOp program, const llvm::DenseSet<Operation *> &taken,
-           Reads &reads)
-      : program(program), taken(taken), reads(reads),
+           Operation *last, Reads &reads)
+      : program(program), taken(taken), last(last), reads(reads),
         isOnChip(TargetAttr::of(program).getSharedBytes() != 0),
         mostColumns(TargetAttr::of(program).getStripColumns()) {}
 
@@ -88,6 +89,8 @@ private:
 
   ProgramOp program;
   const llvm::DenseSet<Operation *> &taken;
+  /// No op after this one can join, or is of another group.
+  Operation *last;
   Reads &reads;
   /// Whether strips lie in memory on the chip.
   bool isOnChip;
@@ -105,6 +108,11 @@ private:
   llvm::MapVector<Value, Member> pending;
 };
 } // namespace
+
+/// The later one of two ops of a block; either may be null.
+static Operation *laterOf(Operation *a, Operation *b) {
+  return !a || (b && a->isBeforeInBlock(b)) ? b : a;
+}
 
 /// The columns of an array; null for none.
 static Attribute columnsOf(Value array) {
@@ -321,6 +329,8 @@ void Gatherer::join(const Member &member) {
     // A softmax has its reduction index as an axis.
     size_t rank = cast<ArrayType>(op.getResult().getType()).getRank();
     rows[op.getResult()] = axesOf(each, rank);
+    for (Operation *user : op->getUsers())
+      last = laterOf(last, op->getBlock()->findAncestorOpInBlock(*user));
   };
   forArrays(*member.op, [&](Operation *, Value array) {
     auto *found = pending.find(array);
@@ -424,8 +434,10 @@ std::optional<Group> Gatherer::gather(ComputeOp seed) {
     group.outer.push_back(seed.getExtents()[index]);
   group.rows = seed.getExtents()[first->shared.back()];
   numShared = first->shared.size();
+  last = laterOf(last, seed);
   join(*first);
-  for (Operation *op = seed->getNextNode(); op; op = op->getNextNode())
+  for (Operation *op = seed->getNextNode(); op && !last->isBeforeInBlock(op);
+       op = op->getNextNode())
     visit(*op);
   if (tearsApart())
     return std::nullopt;
@@ -546,6 +558,7 @@ struct FormStrips : fovea::attn::impl::FormStripsBase<FormStrips> {
     if (TargetAttr::of(program).getStripRows() == 0)
       return;
     llvm::DenseSet<Operation *> taken;
+    Operation *last = nullptr;
     Reads reads;
     std::vector<Group> groups;
     bool isOnChip = TargetAttr::of(program).getSharedBytes() != 0;
@@ -556,11 +569,16 @@ struct FormStrips : fovea::attn::impl::FormStripsBase<FormStrips> {
       auto op = cast<ComputeOp>(seeds[number]);
       if (taken.contains(op))
         continue;
-      std::optional<Group> group = Gatherer(program, taken, reads).gather(op);
+      std::optional<Group> group =
+          Gatherer(program, taken, last, reads).gather(op);
       if (!group)
         continue;
       for (const Member &member : group->members)
         taken.insert(member.op);
+      // Groups may have moved others.
+      last = nullptr;
+      for (Operation *each : taken)
+        last = laterOf(last, each);
       if (isOnChip) {
         auto [again, later] = repeatPairs(*group, taken);
         reads.clear();

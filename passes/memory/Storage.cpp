@@ -91,10 +91,13 @@ const Storage &StorageMap::memory(ArrayLocationAttr location) const {
 }
 
 std::optional<unsigned> StorageMap::numberOf(int slot) const {
-  for (const auto &[number, memory] : memories)
-    if (memory.slot == slot)
-      return number;
-  return std::nullopt;
+  auto found = numberOfSlot.find(slot);
+  return found == numberOfSlot.end() ? std::nullopt
+                                     : std::optional(found->second);
+}
+
+const Program::Array &StorageMap::arrayAt(int slot) const {
+  return program.arrays[arrayOfSlot.at(slot)];
 }
 
 const Storage *StorageMap::packedOf(ComputeOp op) const {
@@ -334,15 +337,20 @@ void StorageMap::addArray(Operation *op, int position) {
       else
         own = allocate(type, /*perExample=*/false, op, position,
                        cast<ParamOp>(op).getPath(), Role::Parameter);
-      memories[location.getNumber()] = own;
+      name(location, own);
       break;
     default:
       own = allocate(type, perExample, op, position);
-      memories[location.getNumber()] = own;
+      name(location, own);
     }
   }
   storage[result] = own;
   use(result, position);
+}
+
+void StorageMap::name(ArrayLocationAttr location, const Storage &memory) {
+  memories[location.getNumber()] = memory;
+  numberOfSlot.try_emplace(memory.slot, location.getNumber());
 }
 
 /// Whether a memory exists already; its live range extends to here.
@@ -364,9 +372,10 @@ void StorageMap::addCopy(ComputeOp op, ArrayLocationAttr location,
   CopySize size = sizeOfCopy(side, target);
   SmallVector<Attribute> extents = size.lengths;
   extents.push_back(Builder(op.getContext()).getI64IntegerAttr(size.count));
-  memories[location.getNumber()] = allocate(
-      ArrayType::get(extents, op.getResult().getType().getElementType()),
-      size.isOfEach, op, position);
+  name(location,
+       allocate(
+           ArrayType::get(extents, op.getResult().getType().getElementType()),
+           size.isOfEach, op, position));
   program.arrays.back().extra = size.extra;
 }
 
@@ -378,9 +387,8 @@ void StorageMap::addProduct(ComputeOp op, int position) {
   std::optional<RowsProduct> product = rowsProductOf(op);
   ArrayLocationAttr packed = packedLocationOf(op), list = listLocationOf(op);
   if (list && list.isMemory())
-    memories[list.getNumber()] =
-        allocate(product ? rowListType(op) : termListType(op),
-                 /*perExample=*/true, op, position);
+    name(list, allocate(product ? rowListType(op) : termListType(op),
+                        /*perExample=*/true, op, position));
   KernelOp kernel = kernelAround(op);
   if (!product && packed && packed.isMemory()) {
     StripDecisions::Sides sides = decideStrips(kernel).copies.lookup(op);
@@ -432,9 +440,9 @@ void StorageMap::addProduct(ComputeOp op, int position) {
   Operation *top = op;
   while (!isa<ProgramOp>(top->getParentOp()))
     top = top->getParentOp();
-  memories[packed.getNumber()] =
-      allocate(ArrayType::get(extents, type.getElementType()), !isRows, top,
-               position, "", packed.getKept() ? Role::Packed : Role::Temporary);
+  name(packed, allocate(ArrayType::get(extents, type.getElementType()), !isRows,
+                        top, position, "",
+                        packed.getKept() ? Role::Packed : Role::Temporary));
 }
 
 void StorageMap::addLoop(Operation *op, int position) {
@@ -457,7 +465,7 @@ void StorageMap::addLoop(Operation *op, int position) {
   bool perExample = batchOf(op) == BatchKind::each;
   auto own = [&](ArrayType type, ArrayLocationAttr location, Operation *where) {
     Storage result = allocate(type, perExample, where, position);
-    memories[location.getNumber()] = result;
+    name(location, result);
     return result;
   };
   for (OpResult result : op->getResults())

@@ -99,6 +99,8 @@ public:
 
   /// The number by which locations name a memory; none for a workspace.
   std::optional<unsigned> numberOf(int slot) const;
+  /// What the description says about the memory of a slot.
+  const runtime::Program::Array &arrayAt(int slot) const;
 
   const runtime::Program &description() const { return program; }
   runtime::Program &description() { return program; }
@@ -134,6 +136,8 @@ private:
   void addCopy(ComputeOp op, ArrayLocationAttr location, const CopiedSide &side,
                int position);
   bool usesKnown(ArrayLocationAttr location, int position);
+  /// The memory that a location names from now on.
+  void name(ArrayLocationAttr location, const Storage &memory);
   Storage placed(ArrayType type, bool perExample, mlir::Operation *where,
                  LayoutKind kind = LayoutKind::Packed);
   Storage rowAt(ArrayType type, bool perExample, mlir::Operation *where,
@@ -155,6 +159,7 @@ private:
   llvm::DenseMap<mlir::Value, Storage> storage;
   /// By number.
   std::map<unsigned, Storage> memories;
+  llvm::DenseMap<int, unsigned> numberOfSlot;
   llvm::DenseMap<mlir::Operation *, ThreadMemory> threadMemory;
   /// The number of a kernel's arrays in its workspace.
   llvm::DenseMap<mlir::Operation *, int> numStrips;

@@ -127,6 +127,23 @@ static bool readUnder(const RowGuards &guards, ComputeOp op, Block &block,
   return true;
 }
 
+/// The conditions that choose rows of products. Others would cost their readers
+/// more than a few numbers of each row.
+static llvm::SmallDenseSet<Operation *>
+choosingProducts(ArrayRef<ComputeOp> ops, RowGuardTable &table) {
+  llvm::SmallDenseSet<Operation *> found;
+  for (ComputeOp op : ops) {
+    std::optional<RowsProduct> product = rowsProductOf(op);
+    RowGuards guards;
+    if (!product || !choosesRows(op, *product))
+      continue;
+    table.addParts(conditionOf(op), op, guards);
+    for (const RowGuard &guard : guards)
+      found.insert(guard.bits);
+  }
+  return found;
+}
+
 namespace {
 struct LeaveRows : fovea::attn::impl::LeaveRowsBase<LeaveRows> {
   void runOnOperation() override {
@@ -135,9 +152,14 @@ struct LeaveRows : fovea::attn::impl::LeaveRowsBase<LeaveRows> {
     Block &block = getOperation().getBody().front();
     auto ops = llvm::to_vector(block.getOps<ComputeOp>());
     RowGuardTable table;
+    auto choosing = choosingProducts(ops, table);
     for (ComputeOp op : ops) {
       RowGuards guards;
       if (hasRowsToLeave(op) && table.addParts(conditionOf(op), op, guards) &&
+          llvm::any_of(guards,
+                       [&](const RowGuard &guard) {
+                         return choosing.contains(guard.bits);
+                       }) &&
           readUnder(guards, op, block, table))
         op.setPartial(true);
     }

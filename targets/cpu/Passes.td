@@ -18,8 +18,9 @@ def LeaveRows : Pass<"attn-leave-rows", "ProgramOp"> {
       elsewhere is neither computed nor set to zero.
     * After: `attn-guard-rows`, which gives layers such conditions, and all that
       changes readers.
-    * Not: equations in loops and in kernels; outputs; arrays that a product
-      reads whose rows the condition does not choose, as it multiplies all rows.
+    * Not: conditions that choose rows of no product; equations in loops and in
+      kernels; outputs; arrays that a product reads whose rows the condition does
+      not choose, as it multiplies all rows.
 
     Example: a layer of an expert, and its activation.
 
