@@ -170,16 +170,17 @@ void LaunchEmitter::emitRun(launch::RunOp item) {
   llvm_unreachable("every work is emitted");
 }
 
-void LaunchEmitter::callParallel(func::FuncOp kernel, Value units, Value last,
-                                 int64_t otherwise) {
+func::CallOp LaunchEmitter::callParallel(func::FuncOp kernel, Value units,
+                                         Value last, int64_t otherwise) {
   Value address = main.create<func::ConstantOp>(kernel.getFunctionType(),
                                                 kernel.getSymName());
   address = main.create<UnrealizedConversionCastOp>(main.pointer(), address)
                 .getResult(0);
   Value pool = main.pointerSlot(frame, Program::poolSlot);
-  main.create<func::CallOp>(parallelName, TypeRange(),
-                            ValueRange{pool, address, frame, units,
-                                       last ? last : main.number(otherwise)});
+  return main.create<func::CallOp>(
+      parallelName, TypeRange(),
+      ValueRange{pool, address, frame, units,
+                 last ? last : main.number(otherwise)});
 }
 
 //===----------------------------------------------------------------------===//

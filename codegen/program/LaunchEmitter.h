@@ -95,8 +95,8 @@ protected:
   /// Returns whether the current run writes a whole array.
   bool isWritten(const Storage &array);
   /// Calls a kernel. `last`: the last argument; null: the number `otherwise`.
-  void callParallel(mlir::func::FuncOp kernel, mlir::Value units,
-                    mlir::Value last, int64_t otherwise);
+  mlir::func::CallOp callParallel(mlir::func::FuncOp kernel, mlir::Value units,
+                                  mlir::Value last, int64_t otherwise);
 
   //===--------------------------------------------------------------------===//
   // Ops

@@ -27,6 +27,8 @@ struct Launch {
   /// The slots that the kernel reads, in the order of its list, and the reads.
   SmallVector<int64_t> slots;
   SmallVector<std::pair<LLVM::LoadOp, unsigned>> reads;
+  /// An earlier launch has the same kernel.
+  bool isAgain = false;
 };
 
 } // namespace
@@ -75,6 +77,14 @@ static bool findReads(Launch &launch) {
                              std::distance(frame.use_begin(), frame.use_end()));
 }
 
+std::optional<SmallVector<int64_t>>
+fovea::codegen::slotsReadBy(func::FuncOp kernel) {
+  Launch launch{{}, {}, kernel, {}, {}};
+  if (!findReads(launch))
+    return std::nullopt;
+  return std::move(launch.slots);
+}
+
 /// The launches of a function that runs a program on its frame.
 static SmallVector<Launch>
 launchesOf(func::FuncOp program,
@@ -90,8 +100,14 @@ launchesOf(func::FuncOp program,
     if (!address)
       return;
     Launch launch{call, address, functions.lookup(address.getValue()), {}, {}};
-    if (findReads(launch))
+    if (auto slots = call->getAttrOfType<DenseI64ArrayAttr>(launchSlotsName)) {
+      llvm::append_range(launch.slots, slots.asArrayRef());
+      launch.isAgain = true;
+      call->removeAttr(launchSlotsName);
       launches.push_back(std::move(launch));
+    } else if (findReads(launch)) {
+      launches.push_back(std::move(launch));
+    }
   });
   return launches;
 }
@@ -164,14 +180,17 @@ static void share(func::FuncOp program,
                             /*alignment=*/8);
     }
     launch.call.setOperand(2, list);
-    rewriteKernel(launch);
+    if (!launch.isAgain)
+      rewriteKernel(launch);
     if (keepsNames)
       continue;
-    std::string name = nameOf(launch.kernel, functions);
-    functions[name] = launch.kernel;
-    launch.kernel.setSymName(name);
-    launch.kernel.setPrivate();
-    launch.address.setValueAttr(FlatSymbolRefAttr::get(b.getContext(), name));
+    if (!launch.isAgain) {
+      std::string name = nameOf(launch.kernel, functions);
+      functions[name] = launch.kernel;
+      launch.kernel.setSymName(name);
+      launch.kernel.setPrivate();
+    }
+    launch.address.setValueAttr(FlatSymbolRefAttr::get(launch.kernel));
   }
 }
 

@@ -3,9 +3,19 @@
 #ifndef FOVEA_CODEGEN_PROGRAM_SHAREKERNELS_H
 #define FOVEA_CODEGEN_PROGRAM_SHAREKERNELS_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace fovea::codegen {
+
+/// The frame slots that a kernel reads, in the order of its list; nothing if it
+/// uses its frame in another way.
+std::optional<llvm::SmallVector<int64_t>>
+slotsReadBy(mlir::func::FuncOp kernel);
+
+/// Of a call that launches the kernel of an earlier call in the same function:
+/// the slots that the kernel reads for it, instead of its own.
+constexpr llvm::StringLiteral launchSlotsName = "fovea.slots";
 
 /// Makes the kernels of a program read their frame slots through a list, which
 /// is filled before each launch. The kernels of a model's layers, which differ

@@ -63,7 +63,7 @@ using Axes = SmallVector<int>;
 /// Grows one group from a product or a score that yields an array of pairs.
 class Gatherer {
 public:
-  /// `last`: of what is taken.
+  /// `last`: the last op of the other groups.
   Gatherer(ProgramOp program, const llvm::DenseSet<Operation *> &taken,
            Operation *last, Reads &reads)
       : program(program), taken(taken), last(last), reads(reads),
@@ -89,7 +89,7 @@ private:
 
   ProgramOp program;
   const llvm::DenseSet<Operation *> &taken;
-  /// No op after this one can join, or is of another group.
+  /// No op after this one can join this group, or is in another one.
   Operation *last;
   Reads &reads;
   /// Whether strips lie in memory on the chip.

@@ -88,3 +88,40 @@ func.func @writes(%frame: !llvm.ptr) {
   func.call @fovea_parallel(%pool, %b, %frame, %one, %one) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64) -> ()
   return
 }
+
+// -----
+
+// A call whose slots are known launches the kernel of an earlier call, which
+// reads these slots instead of its own.
+// CHECK-LABEL: func.func private @again.q.4(
+// CHECK-NOT:   func.func private @again.q
+// CHECK-LABEL: func.func @again(
+// CHECK-SAME:      %[[FRAME:.*]]: !llvm.ptr
+// CHECK:         constant @again.q.4
+// CHECK:         %[[SEVEN:.*]] = arith.constant 7 : i64
+// CHECK:         llvm.getelementptr %[[FRAME]][%[[SEVEN]]]
+// CHECK:         call @fovea_parallel(
+// CHECK:         constant @again.q.4
+// CHECK:         %[[NINE:.*]] = arith.constant 9 : i64
+// CHECK:         llvm.getelementptr %[[FRAME]][%[[NINE]]]
+// CHECK-NOT:     fovea.slots
+// CHECK:         call @fovea_parallel(
+func.func private @fovea_parallel(!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64)
+func.func @again.0.q(%frame: !llvm.ptr, %first: i64, %last: i64) {
+  %seven = arith.constant 7 : i64
+  %at = llvm.getelementptr %frame[%seven] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  %to = llvm.load %at : !llvm.ptr -> !llvm.ptr
+  llvm.store %first, %to : i64, !llvm.ptr
+  return
+}
+func.func @again(%frame: !llvm.ptr) {
+  %one = arith.constant 1 : i64
+  %pool = llvm.load %frame : !llvm.ptr -> !llvm.ptr
+  %f = func.constant @again.0.q : (!llvm.ptr, i64, i64) -> ()
+  %a = builtin.unrealized_conversion_cast %f : (!llvm.ptr, i64, i64) -> () to !llvm.ptr
+  func.call @fovea_parallel(%pool, %a, %frame, %one, %one) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64) -> ()
+  %g = func.constant @again.0.q : (!llvm.ptr, i64, i64) -> ()
+  %b = builtin.unrealized_conversion_cast %g : (!llvm.ptr, i64, i64) -> () to !llvm.ptr
+  func.call @fovea_parallel(%pool, %b, %frame, %one, %one) {fovea.slots = array<i64: 9>} : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64) -> ()
+  return
+}

@@ -62,7 +62,8 @@ ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
                                const EmitOptions &options)
     : LaunchEmitter(program, module, options,
                     options.target.lanes(options.real)),
-      target(options.target), tile(gemmTile(real, target)) {}
+      target(options.target), tile(gemmTile(real, target)),
+      sharesKernels(!options.keepsNames && !options.notes) {}
 
 LogicalResult ProgramEmitter::emit(const EmitOptions &options) {
   FailureOr<launch::ProgramOp> schedule =
@@ -121,8 +122,28 @@ void ProgramEmitter::emitColumns(KernelOp kernel) {
   emitEpilogue(epilogueOf(kernel));
 }
 
+/// Calls the kernel of an earlier run, for the slots of this one.
+bool ProgramEmitter::callKnown(const KernelKey &key, const Work &work) {
+  const KernelTable::Known *known = kernels.find(key);
+  if (!known)
+    return false;
+  func::CallOp call =
+      callParallel(known->kernel, work.units, work.atOnce, /*otherwise=*/1);
+  call->setAttr(launchSlotsName, DenseI64ArrayAttr::get(call.getContext(),
+                                                        known->readsFor(key)));
+  return true;
+}
+
 void ProgramEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
                                 KernelBody body) {
+  if (frame != frameOfKernels)
+    kernels.clear();
+  frameOfKernels = frame;
+  std::optional<KernelKey> key;
+  if (sharesKernels)
+    key = keyOf(run, ops[run.getNumber()], storage);
+  if (key && callKnown(*key, work))
+    return;
   KernelBuilder kernel(op->getLoc(), module.getContext());
   Type pointer = kernel.pointer(), number = kernel.getI64Type();
   func::FuncOp function =
@@ -131,4 +152,16 @@ void ProgramEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
        function.getArgument(2));
   kernel.create<func::ReturnOp>();
   callParallel(function, work.units, work.atOnce, /*otherwise=*/1);
+  std::optional<SmallVector<int64_t>> reads;
+  if (key)
+    reads = slotsReadBy(function);
+  if (!reads)
+    return;
+  assert(llvm::all_of(*reads,
+                      [&](int64_t slot) {
+                        return !storage.numberOf(static_cast<int>(slot)) ||
+                               llvm::is_contained(key->slots, slot);
+                      }) &&
+         "a key has all memories that its kernel reads");
+  kernels.add({std::move(*key), function, std::move(*reads)});
 }

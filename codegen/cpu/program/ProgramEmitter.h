@@ -13,6 +13,7 @@
 #include "codegen/cpu/products/GroupGemm.h"
 #include "codegen/cpu/products/IntegerGemm.h"
 #include "codegen/cpu/program/EmitProgram.h"
+#include "codegen/program/KernelKeys.h"
 #include "codegen/program/LaunchEmitter.h"
 
 namespace fovea::codegen {
@@ -48,6 +49,7 @@ private:
   void emitPack(attn::ComputeOp op, attn::RowsProduct product) override;
 
   void declareFunctions(bool marksSteps);
+  bool callKnown(const KernelKey &key, const Work &work);
   /// Rows of a product and units of its columns, as panels: the work of a
   /// kernel.
   struct Piece {
@@ -84,6 +86,11 @@ private:
 
   Target target;
   GemmTile tile;
+  /// Equal layers share one kernel before it is emitted again.
+  bool sharesKernels;
+  /// The kernels of the function on this frame.
+  KernelTable kernels;
+  mlir::Value frameOfKernels;
 };
 
 } // namespace fovea::codegen

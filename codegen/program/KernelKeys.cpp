@@ -1,0 +1,227 @@
+//===- KernelKeys.cpp - launches that have the same kernel ----------------===//
+
+#include "codegen/program/KernelKeys.h"
+#include "passes/analysis/Batch.h"
+#include "passes/memory/Locations.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace fovea;
+using namespace fovea::attn;
+using namespace fovea::codegen;
+
+namespace {
+/// Writes the words of one key.
+class KeyWriter {
+public:
+  explicit KeyWriter(const StorageMap &storage) : storage(storage) {}
+
+  /// Returns false if the kernel depends on more than a key can say.
+  bool write(launch::RunOp run, Operation *op);
+  KernelKey take() { return std::move(key); }
+
+private:
+  void add(uint64_t word) { key.words.push_back(word); }
+  void add(const void *unique) { add(reinterpret_cast<uintptr_t>(unique)); }
+  void add(Attribute attribute) { add(attribute.getAsOpaquePointer()); }
+  void addSlot(int64_t slot);
+  void addMemories(ValueRange memories);
+  void addAttributes(Operation *op);
+  void addAttribute(Attribute attribute);
+  void addStorage(const Storage *array);
+  void addArray(Value array);
+  void addOperand(Value operand);
+  void addOp(Operation *op);
+
+  const StorageMap &storage;
+  KernelKey key;
+  llvm::DenseMap<int64_t, uint64_t> slots;
+  llvm::DenseMap<Value, uint64_t> values;
+  bool isComplete = true;
+};
+} // namespace
+
+/// A slot is the number of its first appearance.
+void KeyWriter::addSlot(int64_t slot) {
+  auto [found, isNew] = slots.try_emplace(slot, slots.size());
+  if (isNew)
+    key.slots.push_back(slot);
+  add(found->second);
+}
+
+void KeyWriter::addMemories(ValueRange memories) {
+  add(memories.size());
+  for (Value memory : memories)
+    addSlot(memory.getDefiningOp<launch::MemoryOp>().getSlot());
+}
+
+/// Locations without their numbers: slots say which memory it is.
+void KeyWriter::addAttribute(Attribute attribute) {
+  if (auto location = dyn_cast<ArrayLocationAttr>(attribute)) {
+    add(uint64_t(location.getKind()));
+    add(uint64_t(location.getRanks()) << 1 | uint64_t(location.getKept()));
+    if (!location.isMemory())
+      add(location.getNumber());
+    return;
+  }
+  if (auto list = dyn_cast<ArrayAttr>(attribute);
+      list && llvm::any_of(list, llvm::IsaPred<ArrayLocationAttr>)) {
+    for (Attribute each : list)
+      addAttribute(each);
+    return;
+  }
+  add(attribute);
+}
+
+/// Everything but the label, which is for people.
+void KeyWriter::addAttributes(Operation *op) {
+  if (op->getPropertiesStorageSize() == 0 &&
+      op->getRawDictionaryAttrs().empty())
+    return;
+  for (NamedAttribute each : op->getAttrDictionary())
+    if (each.getName() != "label") {
+      add(each.getName());
+      addAttribute(each.getValue());
+    }
+}
+
+void KeyWriter::addStorage(const Storage *array) {
+  add(array != nullptr);
+  if (!array)
+    return;
+  isComplete &= !array->ranks && !array->rowOf && !array->along && !array->init;
+  add(array->type.getAsOpaquePointer());
+  add(uint64_t(array->perExample));
+  add(uint64_t(array->layout));
+  add(uint64_t(array->strip));
+  add(array->rowAxis);
+  add(uint64_t(array->parts));
+  if (array->strip < 0)
+    addSlot(array->slot);
+}
+
+/// An array that another op gives: how it is stored, and what is read through
+/// a view.
+void KeyWriter::addArray(Value array) {
+  Operation *op = array.getDefiningOp();
+  if (!op) {
+    isComplete = false;
+    return;
+  }
+  add(op->getName().getAsOpaquePointer());
+  add(uint64_t(isPerExample(array)));
+  addStorage(&storage.of(array));
+  if (isa<ParamOp, DataOp>(op))
+    for (StringRef name : {"attn.precision", "attn.place"})
+      add(op->getAttr(name));
+  if (viewedBy(op)) {
+    addAttributes(op);
+    for (Value operand : op->getOperands())
+      addArray(operand);
+  }
+}
+
+void KeyWriter::addOperand(Value operand) {
+  auto known = values.find(operand);
+  if (known != values.end())
+    return add(known->second);
+  // What another op computes is an array.
+  isComplete &= isa<ArrayType>(operand.getType());
+  if (isComplete)
+    addArray(operand);
+}
+
+void KeyWriter::addOp(Operation *op) {
+  add(op->getName().getAsOpaquePointer());
+  addAttributes(op);
+  add(op->getNumOperands());
+  for (Value operand : op->getOperands())
+    addOperand(operand);
+  for (Value result : op->getResults()) {
+    values.try_emplace(result, values.size());
+    add(result.getType().getAsOpaquePointer());
+    if (isa<ArrayType>(result.getType()) && !isa<KernelOp>(op))
+      addStorage(&storage.of(result));
+  }
+  if (auto compute = dyn_cast<ComputeOp>(op)) {
+    addStorage(storage.packedOf(compute));
+    addStorage(storage.packedLeftOf(compute));
+    addStorage(storage.storedCopyOf(compute));
+    addStorage(storage.rowListOf(compute));
+  }
+  if (auto kernel = dyn_cast<KernelOp>(op)) {
+    ThreadMemory memory = storage.memoryOf(kernel);
+    addSlot(memory.slot);
+    addSlot(memory.partSlot);
+  }
+  for (Region &region : op->getRegions()) {
+    add(region.getBlocks().size());
+    for (Block &block : region) {
+      for (BlockArgument argument : block.getArguments()) {
+        values.try_emplace(argument, values.size());
+        add(argument.getType().getAsOpaquePointer());
+      }
+      add(block.getOperations().size());
+      for (Operation &inner : block)
+        addOp(&inner);
+    }
+  }
+}
+
+bool KeyWriter::write(launch::RunOp run, Operation *op) {
+  if (!storage.around(op).empty() || !isa<ComputeOp, KernelOp, ConcatOp>(op))
+    return false;
+  add(uint64_t(run.getWork()));
+  add(uint64_t(run.getUnits()));
+  add(run.getTileAttr());
+  add(run.getSlots().size());
+  for (int64_t slot : run.getSlots())
+    addSlot(slot);
+  addMemories(run.getReads());
+  addMemories(run.getWrites());
+  addMemories(run.getUpdates());
+  addMemories(run.getScratch());
+  addOp(op);
+  return isComplete;
+}
+
+std::optional<KernelKey> fovea::codegen::keyOf(launch::RunOp run, Operation *op,
+                                               const StorageMap &storage) {
+  KeyWriter writer(storage);
+  if (!writer.write(run, op))
+    return std::nullopt;
+  return writer.take();
+}
+
+static uint64_t hashOf(const KernelKey &key) {
+  return llvm::xxh3_64bits(
+      ArrayRef(reinterpret_cast<const uint8_t *>(key.words.data()),
+               key.words.size() * sizeof(uint64_t)));
+}
+
+const KernelTable::Known *KernelTable::find(const KernelKey &key) const {
+  auto found = table.find(hashOf(key));
+  if (found == table.end())
+    return nullptr;
+  for (const Known &known : found->second)
+    if (known.key.words == key.words)
+      return &known;
+  return nullptr;
+}
+
+void KernelTable::add(Known known) {
+  uint64_t hash = hashOf(known.key);
+  table[hash].push_back(std::move(known));
+}
+
+SmallVector<int64_t>
+KernelTable::Known::readsFor(const KernelKey &other) const {
+  SmallVector<int64_t> result(reads);
+  for (int64_t &slot : result) {
+    // Others, such as those of lengths, are of the whole program.
+    const auto *own = llvm::find(key.slots, slot);
+    if (own != key.slots.end())
+      slot = other.slots[own - key.slots.begin()];
+  }
+  return result;
+}
