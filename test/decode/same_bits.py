@@ -57,6 +57,7 @@ ALIKE = {
 REASONS = {
     "bert": "it generates nothing",
     "draw": "training draws latents from the guide, and decoding from the prior",
+    "vq_vae": "training takes codes from the guide, and decoding from the prior",
 }
 REAL = ("graves",)  # choices of real numbers: no beam
 WAYS = [["--beam", "1"], ["--sample", "--seed", "3", "--nbest", "6"], ["--beam", "4", "--nbest", "4"]]

@@ -114,6 +114,7 @@ MODELS = {
         {"text": ("token 5", "U"), "stroke": ("real", "T", 2), "lift": ("bit", "T")},
     ),
     "draw": (dict(N=2, R=2, W=2, H=3, Z=2), {"image": ("bit", "Y", "X")}),
+    "vq_vae": (dict(S=2, P=2, N=3, D=2, C=2, H=3), {"image": ("bit", 4, 4)}),
     "ram": (dict(N=2, W=2, G=2, H=3), {"image": ("real", "Y", "X"), "label": ("class 10",)}),
     "deep_fusion": (
         {"M": 2, "nmt.E": 3, "nmt.H": 4, "nmt.A": 3, "nmt.M": 2, "lm.E": 3, "lm.H": 4, **VOCABULARIES}, SOURCE,
@@ -133,7 +134,7 @@ MODELS = {
 }
 # Estimates of a gradient, which are no derivatives of the loss
 # (test/train/estimators.test).
-ESTIMATED = ("caption_hard", "ram", "sampled_softmax")
+ESTIMATED = ("caption_hard", "ram", "sampled_softmax", "vq_vae")
 # These begin with models that have to be trained first; the others are also
 # trained.
 BUILT = ("deep_fusion",)

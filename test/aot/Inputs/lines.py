@@ -34,6 +34,7 @@ LINES = {
     "rnnlm": [],
     "deep_fusion": ["src"],
     "draw": [],
+    "vq_vae": [],
     "hred": ["said"],
 }
 # What a model generates besides sentences.

@@ -22,6 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from peer import Weights, layers_of_lstm  # noqa: E402
 from peer_sentences import (before, decoder_lm, deep_fusion, experts, hred, llama, match, multi_token,  # noqa: E402
                             rnnlm, sampled_softmax, snli_gated, ttt)
+from peer_states import VqVae  # noqa: E402
 from systems import examples  # noqa: E402
 
 
@@ -555,6 +556,7 @@ MODELS = {
     "scheduled_sampling": (scheduled_sampling, adam(0.01), None, False),
     "caption_hard": (CaptionHard(), adam(0.01), None, True),
     "draw": (draw, adam(0.01), None, False),
+    "vq_vae": (VqVae(), adam(0.01), None, True),
     "ram": (ram, adam(0.01), None, False),
 }
 

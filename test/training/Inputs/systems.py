@@ -52,6 +52,7 @@ SETS = {
     "scheduled_sampling": {"E": 4, "H": 5, "src.vocab": 7, "tgt.vocab": 6, "k": 20, "train.rate": 0.01},
     "caption_hard": {"D": 3, "E": 4, "H": 5, "A": 3, "tgt.vocab": 6, "train.rate": 0.01},
     "draw": {"N": 3, "R": 2, "W": 2, "H": 4, "Z": 2, "train.rate": 0.01},
+    "vq_vae": {"S": 2, "P": 2, "N": 3, "D": 3, "C": 2, "H": 4, "share": 0.8, **ADAM},
     "ram": {"N": 3, "W": 2, "G": 2, "H": 5, "train.rate": 0.01},
 }
 EXAMPLES = 4
@@ -108,6 +109,8 @@ def example(name, rng):
         return {"clip": reals(rng, rng.choice((2, 4)), 5, 5, 1), "tgt": ids(rng, 6, 1, 3)}
     if name == "draw":
         return {"image": bits(rng, 4, 3)}
+    if name == "vq_vae":
+        return {"image": bits(rng, 4, 4)}
     if name == "ram":
         return {"image": reals(rng, 5, 6), "label": rng.randrange(10)}
     if name == "pyramid":
