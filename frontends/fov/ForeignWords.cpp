@@ -51,8 +51,9 @@ static constexpr Entry modules[] = {
     {"layernorm layernormalization", "write layer_norm"},
     {"rmsnorm rmsnormalization", "write rms_norm"},
     {"batchnorm batchnorm1d batchnorm2d batchnormalization",
-     "a spec describes one example, so nothing normalises over a batch; "
-     "layer_norm normalises the features of one example"},
+     "write batch_norm for rows x[B, n], whose means and variances it takes; a "
+     "spec describes one example, so nothing goes over the examples of a "
+     "batch"},
     {"groupnorm groupnormalization",
      "write group_norm(groups) for an image, channels last"},
     {"instancenorm2d instancenorm",

@@ -89,13 +89,21 @@ static Start defaultStart(const InitialParameter &parameter,
   return {Start::Uniform, inverseRoot(length)};
 }
 
+/// Norms begin without an effect of their own: weights at 1, biases at 0.
+static bool isOfNorm(const std::string &role, const char *part) {
+  return role == std::string("layer_norm:") + part ||
+         role == std::string("rms_norm:") + part ||
+         role == std::string("group_norm:") + part ||
+         role == std::string("batch_norm:") + part;
+}
+
 static Start startOf(const InitialParameter &parameter, const Scheme &scheme,
                      const Siblings &siblings) {
   if (parameter.role.starts_with("= "))
     return {Start::Constant, std::strtod(parameter.role.c_str() + 2, nullptr)};
-  if (parameter.role == "layer_norm:weight")
+  if (isOfNorm(parameter.role, "weight"))
     return {Start::Constant, 1};
-  if (parameter.role == "layer_norm:bias")
+  if (isOfNorm(parameter.role, "bias"))
     return {Start::Constant, 0};
   if (scheme.name.empty())
     return defaultStart(parameter, siblings);

@@ -447,8 +447,8 @@ void Checker::updates() {
   }
   // The states of an import are given.
   for (const Array *param : model.params)
-    if (param->isState && !param->root.empty() && !model.decoding &&
-        !updated.count(param))
+    if (param->isState && !param->isOfModule && !param->root.empty() &&
+        !model.decoding && !updated.count(param))
       error(Code::state, param->loc,
             "state '" + param->text +
                 "' is never updated; help: write update " + param->root +

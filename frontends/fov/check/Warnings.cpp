@@ -351,7 +351,7 @@ private:
 /// initialise matrices and leave vectors at zero.
 bool Zeros::isZero(const Array &array) {
   if (array.source == Array::Param) {
-    if (array.initial == "layer_norm:weight")
+    if (StringRef(array.initial).ends_with("_norm:weight"))
       return false;
     bool isOfMatrices =
         init == "glorot" || init == "glorot_normal" || init == "he";

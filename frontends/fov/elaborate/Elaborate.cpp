@@ -264,6 +264,7 @@ std::unique_ptr<Elaborated> Elaborator::run(const Program &program) {
                 choice.target->text + "[..] ~ ...");
   }
   elaborateTreatments(*top);
+  joinUpdates();
   checkLatents();
   if (!model->decoding) {
     checkOverrides();

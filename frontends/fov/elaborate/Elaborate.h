@@ -88,6 +88,7 @@ struct Instance {
   SMLoc firstCall;
   std::vector<const ast::Statement *> params;
   struct Scope *parameters = nullptr; // the def's own parameters, made once
+  bool isState = false; // or of one: what declares it updates all of it
 };
 
 /// "cell(h[n], x[m])": the signature of a def.
@@ -271,7 +272,10 @@ private:
   void updateModule(const Instance &module, const ast::Statement &statement,
                     Scope &scope, const Bindings *bindings);
   void addUpdate(Array &state, SmallVector<PiecePlace, 2> places, Term *value,
-                 SMLoc loc);
+                 SMLoc loc, Scope &scope);
+  Array *nextValue(std::string name, SmallVector<PiecePlace, 2> places,
+                   Term *value, SMLoc loc);
+  void joinUpdates();
   std::optional<std::string> placeKey(const ast::Left &left, Scope &scope,
                                       const Bindings *bindings);
   bool isCovered(const ast::Statement &statement, Scope &scope,
@@ -486,6 +490,13 @@ private:
     std::string suffix;
   };
   std::optional<Part> partOfModules;
+  /// What the calls of a module make of a state of its own.
+  struct CallUpdate {
+    const Scope *call;
+    Array *value;
+    SMLoc loc;
+  };
+  std::map<const Array *, SmallVector<CallUpdate, 1>> callUpdates;
   std::set<std::string> treated; // random names with an estimator
   /// The choice whose treatment is being elaborated.
   const Choice *underTreatment = nullptr;

@@ -377,11 +377,9 @@ void Elaborator::elaborateAll(const Statements &statements, Scope &scope) {
       if (!isLet)
         elaborateStatement(*s, scope);
     } else if (s->kind == StatementKind::Update) {
-      if (scope.isCall)
-        error(Code::misplacedStatement, s->loc,
-              "an update belongs to the model, not to a def, which may be "
-              "called several times");
-      else if (!model->decoding)
+      // What the model updates as a whole does not update its parts.
+      bool isPart = scope.instance && scope.instance->isState;
+      if (!model->decoding && !isPart)
         elaborateStatement(*s, scope);
     } else if (s->kind == StatementKind::Penalty) {
       Term *value = expression(*s->value, scope, nullptr);

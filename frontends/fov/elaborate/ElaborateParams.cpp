@@ -278,8 +278,18 @@ Instance *Elaborator::instantiate(const ast::Expr &call,
   bool isPrelude = isInPrelude(def->nameLoc);
   if (isPrelude)
     preludeCalls.push_back({callee->loc, def});
-  for (const Statement *s : instance->params)
+  for (const Statement *s : instance->params) {
     declareParam(*s, *own);
+    bool isUpdated = llvm::any_of(def->body, [&](const Statement *other) {
+      return other->kind == StatementKind::Update &&
+             other->lefts.front().name == s->array.name;
+    });
+    if (s->isState && !isUpdated)
+      error(Code::state, s->array.loc,
+            "state '" + s->array.name.str() +
+                "' is never updated; help: write update " +
+                s->array.name.str() + " = .. in '" + def->name.str() + "'");
+  }
   if (isPrelude)
     preludeCalls.pop_back();
   return instance;
@@ -399,6 +409,7 @@ void Elaborator::beginState(const Statement &s, ArrayRef<Array *> arrays,
   }
   for (Array *array : arrays) {
     array->isState = true;
+    array->isOfModule = scope.instance;
     if (!initial.empty())
       array->initial = initial;
   }
@@ -461,10 +472,13 @@ void Elaborator::declareParam(const Statement &s, Scope &scope) {
     llvm::SaveAndRestore<Root> outer(root);
     if (!scope.instance)
       root = {s.array.loc, scope.prefix.empty() ? path.text : ""};
-    size_t first = model->params.size();
+    size_t first = model->params.size(), firstModule = instances.size();
     Member member = makeParam(s, path.text, scope, path.bindings);
-    if (s.isState)
+    if (s.isState) {
       beginState(s, ArrayRef(model->params).drop_front(first), scope);
+      for (Instance &module : llvm::drop_begin(instances, firstModule))
+        module.isState = true;
+    }
     if (!member.array && !member.instance)
       return;
     family->members[path.at] = member;

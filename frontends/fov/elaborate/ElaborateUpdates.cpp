@@ -2,7 +2,8 @@
 //
 // `update code[n] = ..` is an equation of the new values of a state. An update
 // of a module is one of each of its arrays, where the names of modules stand
-// for their arrays of the same name.
+// for their arrays of the same name. A module that declares a state updates it
+// in each call; the new value is the mean of what the calls make of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,22 +41,74 @@ Term *Elaborator::partOf(const Instance &module, SMLoc loc) {
   return nullptr;
 }
 
-void Elaborator::addUpdate(Array &state, SmallVector<PiecePlace, 2> places,
-                           Term *value, SMLoc loc) {
-  for (const Update &other : model->updates)
-    if (other.state == &state)
-      return error(Code::givenTwice, loc,
-                   "'" + state.text + "' is updated twice",
-                   {{other.loc, "it is first updated here"}});
+/// An array for the next value of a state.
+Array *Elaborator::nextValue(std::string name,
+                             SmallVector<PiecePlace, 2> places, Term *value,
+                             SMLoc loc) {
   Array *array = &model->storage.emplace_back();
   array->source = Array::Equation;
-  array->name = "update/" + state.name;
-  array->text = "update " + state.text;
+  array->name = std::move(name);
   array->loc = loc;
   array->numPlaces = places.size();
   model->arrays.push_back(array);
-  model->updates.push_back({&state, array, loc});
   addPiece(array, {std::move(places), value, loc});
+  return array;
+}
+
+void Elaborator::addUpdate(Array &state, SmallVector<PiecePlace, 2> places,
+                           Term *value, SMLoc loc, Scope &scope) {
+  auto other = llvm::find_if(
+      model->updates, [&](const Update &each) { return each.state == &state; });
+  SmallVector<CallUpdate, 1> &calls = callUpdates[&state];
+  auto call = llvm::find_if(
+      calls, [&](const CallUpdate &each) { return each.call == &scope; });
+  if (other != model->updates.end() || call != calls.end())
+    return error(Code::givenTwice, loc, "'" + state.text + "' is updated twice",
+                 {{call != calls.end() ? call->loc : other->loc,
+                   "it is first updated here"}});
+  Array *array = nullptr;
+  if (scope.isCall) {
+    // A call at each place of an index has one value for all of them.
+    Term *mean = make(TermKind::Reduce, loc, {value});
+    mean->reduction = Reduction::Mean;
+    llvm::copy_if(value->free, std::back_inserter(mean->vars),
+                  [&](IndexVar *var) {
+                    return llvm::none_of(places, [&](const PiecePlace &place) {
+                      return place.var == var;
+                    });
+                  });
+    findFree(*mean);
+    std::string part = state.name.substr(scope.instance->path.size() + 1);
+    array = nextValue(scope.prefix + "next." + part, std::move(places),
+                      mean->vars.empty() ? value : mean, loc);
+    calls.push_back({&scope, array, loc});
+  } else {
+    array = nextValue("update/" + state.name, std::move(places), value, loc);
+    model->updates.push_back({&state, array, loc});
+  }
+  array->text = "update " + state.text;
+}
+
+/// The next value of a state of a module is the mean of those of the calls.
+void Elaborator::joinUpdates() {
+  for (Array *state : model->params) {
+    ArrayRef<CallUpdate> calls = callUpdates[state];
+    if (calls.empty())
+      continue;
+    SMLoc loc = calls.front().loc;
+    Term *sum = nullptr;
+    for (const CallUpdate &call : calls) {
+      Term *next = make(TermKind::Read, call.loc);
+      next->array = call.value;
+      findFree(*next);
+      sum = sum ? map(Fn::Add, {sum, next}, loc) : next;
+    }
+    if (calls.size() > 1)
+      sum = map(Fn::Div, {sum, number(calls.size(), loc, false)}, loc);
+    Array *array = nextValue("update/" + state->name, {}, sum, loc);
+    array->text = "update " + state->text;
+    model->updates.push_back({state, array, loc});
+  }
 }
 
 /// The array or module that a left side names with its first places; neither:
@@ -86,7 +139,7 @@ void Elaborator::updateModule(const Instance &module, const Statement &s,
     Term *value = expression(*s.value, scope, bindings);
     if (!value)
       return;
-    addUpdate(*part, {}, value, s.loc);
+    addUpdate(*part, {}, value, s.loc, scope);
   }
 }
 
@@ -94,20 +147,18 @@ void Elaborator::elaborateUpdate(const Statement &s, Scope &scope,
                                  const Bindings *bindings) {
   const ast::Left &left = s.lefts.front();
   Symbol *symbol = lookup(scope, left.name);
+  if (!symbol && scope.isCall)
+    return error(Code::misplacedStatement, s.loc,
+                 "an update belongs to the model, or to the def that declares "
+                 "the state '" +
+                     left.name.str() + "'");
   if (!symbol)
     return undefined(left.name, left.loc, scope, bindings);
   if (symbol->kind == Symbol::Mistake)
     return;
   Member member = namedMember(left, *symbol, scope, bindings);
-  bool isOfState =
-      member.instance
-          ? llvm::any_of(model->params,
-                         [&](const Array *param) {
-                           return param->isState &&
-                                  StringRef(param->name)
-                                      .starts_with(member.instance->path + ".");
-                         })
-          : member.array && member.array->isState;
+  bool isOfState = member.instance ? member.instance->isState
+                                   : member.array && member.array->isState;
   if (!isOfState)
     return error(Code::state, left.loc,
                  "'" + left.name.str() + "' is " +
@@ -148,5 +199,5 @@ void Elaborator::elaborateUpdate(const Statement &s, Scope &scope,
     }
   }
   if (Term *value = expression(*s.value, scope, bindings))
-    addUpdate(state, std::move(places), value, s.loc);
+    addUpdate(state, std::move(places), value, s.loc, scope);
 }

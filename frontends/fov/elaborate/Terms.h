@@ -233,8 +233,9 @@ struct Array {
   // belongs to an import.
   Shape declared;
   std::string root;
-  std::string initial;  // what `fovea init` starts it with: weight, bias, ..
-  bool isState = false; // updates change it, and not its gradient
+  std::string initial;     // what `fovea init` starts it with: weight, bias, ..
+  bool isState = false;    // updates change it, and not its gradient
+  bool isOfModule = false; // a state that the calls of its module update
 
   // Found by Infer.cpp; declared for data and parameters.
   std::optional<Shape> valueShape;

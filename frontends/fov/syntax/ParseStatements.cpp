@@ -88,12 +88,6 @@ bool Parser::parseStatement(Statements &out, bool inDef) {
   case Token::Name:
     // Words only here: a name may be called `state`.
     if (following.is(Token::Name) && !following.newlineBefore) {
-      if (first.text == "state" && inDef) {
-        fail(Code::misplacedStatement, first.loc(),
-             "a def cannot hold a state; help: declare it in the model, and "
-             "pass it to the def");
-        return false;
-      }
       if (first.text == "state")
         return parseParam(out, /*isState=*/true);
       if (first.text == "update")
