@@ -2,7 +2,9 @@
 //
 // Differentiates the system @loss of a file, and evaluates it and its gradients
 // by the reference interpreter. Compares every entry of every parameter with a
-// central difference of nll + 0.5 * penalty. A NaN anywhere is a failure.
+// central difference of nll + 0.5 * penalty. A state has its next value in the
+// place of a gradient; it is compared with the update before differentiation.
+// A NaN anywhere is a failure.
 //
 // A file may have several parts, separated by `// -----`, as for fovea-opt;
 // `--module` picks one. Inputs are random where the command line gives none.
@@ -80,7 +82,8 @@ namespace {
 /// One module, its inputs, and the two compared quantities.
 class Check {
 public:
-  explicit Check(ModuleOp module) : module(module) {}
+  /// `before`: the module before it was differentiated.
+  Check(ModuleOp module, ModuleOp before) : module(module), before(before) {}
 
   LogicalResult run();
 
@@ -90,8 +93,11 @@ private:
   LogicalResult fillInputs();
   std::optional<double> loss();
   LogicalResult compare(StringRef path, const Array &gradient);
+  /// What an update makes of a state; nothing if `path` is a parameter.
+  std::optional<Array> nextOf(StringRef path);
+  std::optional<double> slopeOf(double &value);
 
-  ModuleOp module;
+  ModuleOp module, before;
   Inputs inputs;
   Arrays parameters;
   std::map<std::string, std::vector<double>> given;
@@ -222,26 +228,35 @@ std::optional<double> Check::loss() {
   return sum;
 }
 
+std::optional<double> Check::slopeOf(double &value) {
+  double middle = value, h = step * std::max(1.0, std::abs(middle));
+  value = middle + h;
+  std::optional<double> above = loss();
+  value = middle - h;
+  std::optional<double> below = loss();
+  value = middle;
+  if (!above || !below)
+    return std::nullopt;
+  return (*above - *below) / (2 * h);
+}
+
 LogicalResult Check::compare(StringRef path, const Array &gradient) {
   Array &parameter = parameters[path.str()];
   if (gradient.shape != parameter.shape)
     return fail("the gradient of '" + path + "' has another shape");
+  std::optional<Array> next = nextOf(path);
   for (size_t i = 0; i < parameter.values.size(); ++i) {
-    double value = parameter.values[i], slope = gradient.values[i];
+    double slope = gradient.values[i];
     if (std::isnan(slope))
       return fail("the gradient of '" + path + "' at " + llvm::Twine(i) +
                   " is NaN");
     if (print)
       continue;
-    double h = step * std::max(1.0, std::abs(value));
-    parameter.values[i] = value + h;
-    std::optional<double> above = loss();
-    parameter.values[i] = value - h;
-    std::optional<double> below = loss();
-    parameter.values[i] = value;
-    if (!above || !below)
+    std::optional<double> wanted =
+        next ? next->values[i] : slopeOf(parameter.values[i]);
+    if (!wanted)
       return failure();
-    double difference = (*above - *below) / (2 * h);
+    double difference = *wanted;
     double error = std::abs(difference - slope) /
                    std::max({1.0, std::abs(difference), std::abs(slope)});
     // Written so that a NaN fails.
@@ -255,6 +270,22 @@ LogicalResult Check::compare(StringRef path, const Array &gradient) {
     }
   }
   return success();
+}
+
+std::optional<Array> Check::nextOf(StringRef path) {
+  Arrays outputs;
+  Status status = fovea::reference::evaluate(
+      fovea::reference::findContainer(before, "loss"), inputs, outputs);
+  auto once = outputs.find("update.once/" + path.str());
+  auto mean = outputs.find("update/" + path.str());
+  bool isOnce = once != outputs.end();
+  if (status.failed() || (!isOnce && mean == outputs.end()))
+    return std::nullopt;
+  // A mean over the examples has the weight of a penalty.
+  Array next = isOnce ? once->second : mean->second;
+  for (double &value : next.values)
+    value *= isOnce ? 1 : penaltyWeight;
+  return next;
 }
 
 LogicalResult Check::run() {
@@ -312,13 +343,14 @@ int main(int argc, char **argv) {
     if (!moduleName.empty() && module->getName() != StringRef(moduleName))
       return success();
     ++numChecked;
+    OwningOpRef<ModuleOp> before(cast<ModuleOp>(module->clone()));
     PassManager manager(&context);
     if (!module->lookupSymbol("grad"))
       manager.addPass(createDifferentiate());
     if (failed(parsePassPipeline(passes, manager)) ||
         failed(manager.run(*module)))
       return failure();
-    return Check(*module).run();
+    return Check(*module, *before).run();
   };
   if (failed(splitAndProcessBuffer(std::move(buffer), check, llvm::outs(),
                                    kDefaultSplitMarker, "")))
