@@ -1,5 +1,6 @@
 """Captions, digits and films: what literature-results measures of pictures."""
 
+import json
 import math
 import random
 import re
@@ -98,6 +99,41 @@ def draw(folder, data, updates, only):
         label = "`draw`" if name == "draw" else "one latent of 16, without steps or attention"
         rows.append([label, all_minutes(found), spread(bounds)])
     table(["model", "CPU time, three seeds", "bound of -log p, nats"], rows)
+
+
+# Digits as grids of codes.
+
+CODES = {
+    "vq_vae": ("`vq_vae`", ""),
+    "trained": ("the code book has a loss of its own",
+                "param table : matrix(N, D)\nbook[n] = table[n]\n"
+                "penalty sum[i](sum[d]((stop(z[i,d]) - book[near[i],d])^2))\n"),
+    "alike": ("no prior: all codes alike", "code[i < S*S] ~ categorical(zeros(N))\n")}
+
+
+def used(training):
+    """How many codes more than one place in 10,000 has chosen lately."""
+    raw = (training.out / "model.safetensors").read_bytes()
+    size = 8 + struct.unpack("<Q", raw[:8])[0]
+    first, end = json.loads(raw[8:size])["count"]["data_offsets"]
+    counts = struct.unpack(f"<{(end - first) // 4}f", raw[size + first:size + end])
+    return sum(count > 1e-4 * sum(counts) for count in counts)
+
+
+def codes(folder, data, updates, only):
+    sets = digits(folder, data)
+    rows = []
+    for name in chosen(CODES, only):
+        label, changes = CODES[name]
+        found = trials(folder, name, f"model coded\nuse vq_vae\n{changes}", sets["train"], sets["valid"],
+                       updates or 6000, {"train.rate": "step(2000, 0.4, 0.002)"}, validations=6)
+        bounds = []
+        for one in found:
+            scored = one.score(sets["test"])
+            bounds.append(-sum(row["logp"] for row in scored) / len(scored))
+        rows.append([label, all_minutes(found), spread(bounds), spread([used(one) for one in found], 0)])
+    table(["model", "CPU time, three seeds", "bound of -log p, nats", "codes in use, of 64"], rows)
+
 
 # Digits, a few glimpses at a time.
 
