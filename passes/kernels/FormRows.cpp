@@ -22,6 +22,10 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
+/// A kernel is one function: LLVM needs more than twice the time for one twice
+/// as long.
+static constexpr int64_t mostMembers = 64;
+
 /// Whether each example has an op for itself, as one unit of work: outside of
 /// loops, threads may share the rows of an example.
 static bool isByRows(Operation &op) {
@@ -38,13 +42,19 @@ static bool usesAny(Operation &op, const RunOfRows &run) {
 SmallVector<RunOfRows> fovea::attn::runsOfRows(Block &body) {
   SmallVector<RunOfRows> runs;
   RunOfRows run;
+  int64_t members = 0;
   auto close = [&] {
-    if (llvm::count_if(run, [](Operation *op) { return isLaunched(*op); }) > 1)
+    if (members > 1)
       runs.push_back(run);
     run.clear();
+    members = 0;
   };
   for (Operation &op : body) {
-    if (isByRows(op) || (isa<ReshapeOp>(op) && usesAny(op, run)))
+    bool isMember = isByRows(op);
+    if (isMember && members == mostMembers)
+      close();
+    members += isMember;
+    if (isMember || (isa<ReshapeOp>(op) && usesAny(op, run)))
       run.push_back(&op);
     else if (isLaunched(op) || usesAny(op, run))
       close();

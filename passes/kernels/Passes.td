@@ -145,7 +145,8 @@ def FormRows : Pass<"attn-form-rows", "ProgramOp"> {
     * After: all passes that form other kernels.
     * Not: matrix products, which need the rows of all examples, and outside of
       loops equations whose rows the threads share; anything else that is
-      launched ends a kernel.
+      launched ends a kernel, and so does the 64th member, as LLVM's time grows
+      faster than a function does.
 
     Example: an attention that a state reads, in a loop over `t`.
 
