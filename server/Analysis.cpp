@@ -2,7 +2,6 @@
 
 #include "server/Analysis.h"
 #include "codegen/native/ObjectCache.h"
-#include "dialect/AttnDialect.h"
 #include "frontends/fov/syntax/Lexer.h"
 #include "frontends/fov/syntax/Parser.h"
 
@@ -34,58 +33,34 @@ Analysis::Analysis(const std::string &path, const std::string &text,
       std::make_unique<cli::Session>(arguments, llvm::nulls(), mostProblems);
   check(text, readOpen);
   resolve();
-  for (const Message &message : messages)
-    add(message.kind, message.code, message.loc, message.text);
+  addMessages();
 }
 
-void Analysis::check(const std::string &text, const ReadOpen &readOpen) {
+/// Records all further messages.
+void Analysis::listen() {
   session->diagnostics().listen([this](SourceMgr::DiagKind kind, Code code,
                                        SMLoc loc, const std::string &text) {
     messages.push_back({kind, code, loc, text});
   });
+}
+
+/// Turns the recorded messages into problems.
+void Analysis::addMessages() {
+  for (const Message &message : messages)
+    add(message.kind, message.code, message.loc, message.text);
+  messages.clear();
+}
+
+void Analysis::check(const std::string &text, const ReadOpen &readOpen) {
+  listen();
   FrontendOptions options;
   options.includeDir = llvm::sys::path::parent_path(path).str();
   options.readUsed = readOpen;
   options.facts = &facts;
-  std::unique_ptr<Model> model = session->checkText(text, path, options);
+  model = session->openText(text, path, options);
   session->diagnostics().listen(nullptr);
-  if (!model)
-    return;
-  dimValues = model->dims;
-  if (model->module)
-    collectSteps(*model->module);
-}
-
-/// Where each equation of the decoder is computed, from its program.
-void Analysis::collectSteps(mlir::ModuleOp module) {
-  auto program = module.lookupSymbol<attn::ProgramOp>("decode");
-  if (!program)
-    return;
-  program.walk([&](mlir::Operation *op) {
-    if (auto search = llvm::dyn_cast<attn::SearchOp>(op)) {
-      for (mlir::Attribute attribute : search.getStates()) {
-        auto state = llvm::cast<mlir::DictionaryAttr>(attribute);
-        StringRef name = state.getAs<mlir::StringAttr>("name").getValue();
-        StringRef kind = state.getAs<mlir::StringAttr>("kind").getValue();
-        int64_t window = state.getAs<mlir::IntegerAttr>("window").getInt();
-        std::string kept = window == 1
-                               ? "value is kept"
-                               : std::to_string(window) + " values are kept";
-        steps[name.str()] =
-            kind == "carried" || kind == "window" ? "carried: the last " + kept
-            : kind == "growing" ? "growing: every step adds a place to a cache"
-                                : "carried: a sum over the steps so far";
-      }
-      return;
-    }
-    auto name = op->getAttrOfType<mlir::StringAttr>("label");
-    if (!name || llvm::isa<attn::DataOp, attn::ParamOp>(op))
-      return;
-    bool isInside = op->getParentOfType<attn::SearchOp>() != nullptr;
-    steps.try_emplace(name.getValue().str(),
-                      isInside ? "temporary: computed in each step"
-                               : "once per input");
-  });
+  if (model)
+    dimValues = model->dims;
 }
 
 /// Finds the names of all files that the check read.
@@ -335,8 +310,7 @@ StringRef Analysis::stepOf(StringRef name) const {
 }
 
 void Analysis::keepFrom(const Analysis &last) {
-  if (steps.empty())
-    steps = last.steps;
+  keepTrialOf(last);
   if (dimValues.empty())
     dimValues = last.dimValues;
   older = last.older;

@@ -2,7 +2,8 @@
 //
 // Checks the text of an editor as `fovea check` does, and keeps what was found:
 // what is wrong, which names mean what, their shapes, and what the decoder does
-// with them.
+// with them. The front end runs at once. Lowering, which takes longer and finds
+// the rest, is a second step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,11 +31,12 @@ struct Problem {
     llvm::lsp::TextEdit edit;
   };
   std::vector<Fix> fixes;
+  bool isOfTrial = false; // lowering found it
 };
 
 class Analysis {
 public:
-  /// Checks `text`, the file at `path` (absolute).
+  /// Runs the front end over `text`, the file at `path` (absolute).
   Analysis(const std::string &path, const std::string &text,
            const ReadOpen &readOpen);
 
@@ -59,10 +61,21 @@ public:
   /// The values of the dims; those of the last text that had no mistake.
   const std::map<std::string, int64_t> &dims() const { return dimValues; }
 
-  /// Takes over what a text with mistakes does not show any more.
+  /// Takes over what a text with mistakes does not show any more, and what
+  /// lowering found in lines that have not changed.
   void keepFrom(const Analysis &last);
 
+  /// Whether lowering can find more: the front end found no error.
+  bool canBeTried() const { return model != nullptr; }
+  /// Lowers the model, and returns what that found, for addTrial(). Consumes
+  /// the model.
+  std::string tryLowering();
+  /// Takes what tryLowering() returned; nothing if a fault ended it.
+  void addTrial(const std::optional<std::string> &found);
+
 private:
+  void listen();
+  void addMessages();
   void check(const std::string &text, const ReadOpen &readOpen);
   void resolve();
   void add(llvm::SourceMgr::DiagKind kind, Code code, llvm::SMLoc loc,
@@ -71,7 +84,8 @@ private:
                 const std::string &text);
   llvm::lsp::Range placeOf(llvm::SMLoc loc, unsigned &file) const;
   llvm::lsp::Range useOf(unsigned file) const;
-  void collectSteps(mlir::ModuleOp module);
+  void keepTrialOf(const Analysis &last);
+  void dropProblemsOfTrial();
   std::string keyOf(llvm::StringRef name, unsigned file) const;
 
   std::string path;
@@ -84,6 +98,7 @@ private:
   std::vector<Message> messages;
   cli::Arguments arguments;
   std::unique_ptr<cli::Session> session; // owns the texts
+  std::unique_ptr<Model> model;          // until lowering has been tried
   std::unique_ptr<Names> resolved;
   std::vector<Lines> allLines;    // of names().files()
   std::vector<std::string> paths; // of the same

@@ -24,12 +24,18 @@ namespace {
 enum Mistake { NoJson = -32700, NoRequest = -32600 };
 } // namespace
 
+void Messages::waitForInput() {
+  pollfd own{file, POLLIN, 0};
+  while (poll(&own, 1, 0) == 0) {
+    pollfd both[] = {own, {onIdle(), POLLIN, 0}};
+    poll(both, 2, -1);
+  }
+}
+
 bool Messages::fill() {
   waiting.erase(0, at);
   at = 0;
-  pollfd entry{file, POLLIN, 0};
-  if (poll(&entry, 1, 0) == 0)
-    onIdle();
+  waitForInput();
   char chunk[1 << 14];
   ssize_t count;
   do

@@ -19,9 +19,10 @@ namespace fovea::editors {
 
 class Messages : public llvm::lsp::JSONTransportInput {
 public:
-  /// Reads the descriptor `file`. `onIdle` is called before it waits for more;
-  /// `onMistake` with a code of JSON-RPC and what is wrong with a message.
-  Messages(int file, std::function<void()> onIdle,
+  /// Reads the descriptor `file`. `onIdle` is called before it waits for more,
+  /// and when the descriptor that it returned has input (-1: none); `onMistake`
+  /// with a code of JSON-RPC and what is wrong with a message.
+  Messages(int file, std::function<int()> onIdle,
            std::function<void(int code, const std::string &text)> onMistake)
       : file(file), onIdle(std::move(onIdle)), onMistake(std::move(onMistake)) {
   }
@@ -36,6 +37,7 @@ public:
 private:
   /// Reads more; false at the end.
   bool fill();
+  void waitForInput();
   bool readLine(std::string &line);
   bool readBody(size_t length, std::string &body);
   /// Returns whether LLVM's transport can take it; otherwise reports the
@@ -43,7 +45,7 @@ private:
   bool isMessage(llvm::StringRef json);
 
   int file;
-  std::function<void()> onIdle;
+  std::function<int()> onIdle;
   std::function<void(int, const std::string &)> onMistake;
   std::string waiting; // read, not used from `at` on
   size_t at = 0;

@@ -1,13 +1,16 @@
 //===- Server.cpp - the language server of .fov files ---------------------===//
 //
 // Keeps the files that an editor has open, checks them when it pauses, and
-// hands each question to the function that answers it (Answers.h).
+// hands each question to the function that answers it (Answers.h). The front
+// end runs at once; then the model is lowered in a process of its own, which
+// the next key ends.
 //
 //===----------------------------------------------------------------------===//
 
 #include "server/Server.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "server/Answers.h"
+#include "server/Background.h"
 #include "server/Messages.h"
 
 #include "llvm/Support/LSP/Transport.h"
@@ -59,7 +62,7 @@ class Server {
 public:
   Server(int input, llvm::raw_ostream &output)
       : transport(std::make_unique<Messages>(
-                      input, [this] { checkWaiting(); },
+                      input, [this] { return workAside(); },
                       [this](int code, const std::string &text) {
                         transport.reply(nullptr,
                                         llvm::make_error<lsp::LSPError>(
@@ -71,15 +74,17 @@ public:
   bool run();
 
 private:
+  template <typename T> using Reply = lsp::Callback<T>;
+
   struct Document {
     lsp::URIForFile uri;
     int64_t version = 0;
     std::string text;
     std::unique_ptr<Analysis> analysis;
     bool isWaiting = true; // the text has changed since it was checked
+    bool isTried = false;  // lowering has said what it can say
+    std::vector<Reply<json::Value>> asked; // for all problems
   };
-
-  template <typename T> using Reply = lsp::Callback<T>;
 
   // Files.
   void onOpen(const lsp::DidOpenTextDocumentParams &params);
@@ -88,7 +93,11 @@ private:
   void markReaders(StringRef path);
   void checkWaiting();
   void check(Document &document);
+  int workAside();
+  void startTrial();
+  void finishTrial();
   void publish(const Document &document, llvm::ArrayRef<Problem> problems);
+  void answerAsked(Document &document);
   Document *find(const lsp::URIForFile &uri);
   /// What is known of a file as it is now; null, and the reply has been given,
   /// where it is not open.
@@ -100,6 +109,7 @@ private:
                     Reply<json::Value> reply);
   void onInitialized(const lsp::NoParams &) {}
   void onShutdown(const lsp::NoParams &, Reply<std::nullptr_t> reply);
+  void onDiagnostic(const FileParams &params, Reply<json::Value> reply);
   void onHover(const lsp::TextDocumentPositionParams &params,
                Reply<std::optional<lsp::Hover>> reply);
   void onDefinition(const lsp::TextDocumentPositionParams &params,
@@ -128,6 +138,8 @@ private:
                  Reply<std::vector<lsp::CodeAction>> reply);
 
   std::map<std::string, Document> documents; // by path
+  std::optional<Background> trial;
+  std::string tried; // the path of its file
   lsp::JSONTransport transport;
   lsp::MessageHandler handler;
   lsp::OutgoingNotification<json::Value> notify;
@@ -139,6 +151,11 @@ private:
 //===----------------------------------------------------------------------===//
 // Files
 //===----------------------------------------------------------------------===//
+
+static llvm::Error notOpen(const lsp::URIForFile &uri) {
+  return llvm::make_error<lsp::LSPError>(
+      "'" + uri.file().str() + "' is not open", lsp::ErrorCode::InvalidParams);
+}
 
 void Server::onOpen(const lsp::DidOpenTextDocumentParams &params) {
   const lsp::TextDocumentItem &item = params.textDocument;
@@ -165,6 +182,10 @@ void Server::onClose(const lsp::DidCloseTextDocumentParams &params) {
   if (!document)
     return;
   publish(*document, {});
+  for (Reply<json::Value> &reply : document->asked)
+    reply(notOpen(params.textDocument.uri));
+  if (tried == params.textDocument.uri.file())
+    trial.reset();
   documents.erase(params.textDocument.uri.file().str());
   markReaders(params.textDocument.uri.file());
 }
@@ -180,28 +201,64 @@ void Server::check(Document &document) {
   if (!document.isWaiting)
     return;
   document.isWaiting = false;
+  std::string path = document.uri.file().str();
+  if (tried == path)
+    trial.reset();
   auto readOpen = [&](const std::string &path) -> std::optional<std::string> {
     auto it = documents.find(path);
     if (it == documents.end())
       return std::nullopt;
     return it->second.text;
   };
-  auto analysis = std::make_unique<Analysis>(document.uri.file().str(),
-                                             document.text, readOpen);
+  auto analysis = std::make_unique<Analysis>(path, document.text, readOpen);
   if (document.analysis)
     analysis->keepFrom(*document.analysis);
   document.analysis = std::move(analysis);
+  document.isTried = !document.analysis->canBeTried();
   publish(document, document.analysis->problems());
+  if (document.isTried)
+    answerAsked(document);
 }
 
-/// Called when no input is waiting, so that typing is never held up.
 void Server::checkWaiting() {
   for (auto &[path, document] : documents)
     check(document);
 }
 
-void Server::publish(const Document &document,
-                     llvm::ArrayRef<Problem> problems) {
+/// Called when no input is waiting, so that typing is never held up. Returns
+/// what to wait for besides input.
+int Server::workAside() {
+  checkWaiting();
+  do {
+    if (trial && trial->isDone())
+      finishTrial();
+    if (!trial)
+      startTrial();
+  } while (trial && trial->file() < 0);
+  return trial ? trial->file() : -1;
+}
+
+void Server::startTrial() {
+  for (auto &[path, document] : documents) {
+    if (document.isTried)
+      continue;
+    tried = path;
+    Analysis &analysis = *document.analysis;
+    trial.emplace([&] { return analysis.tryLowering(); });
+    return;
+  }
+}
+
+void Server::finishTrial() {
+  Document &document = documents.at(tried);
+  document.isTried = true;
+  document.analysis->addTrial(trial->result());
+  trial.reset();
+  publish(document, document.analysis->problems());
+  answerAsked(document);
+}
+
+static json::Array diagnosticsOf(llvm::ArrayRef<Problem> problems) {
   json::Array diagnostics;
   for (const Problem &problem : problems) {
     json::Value shown = toJSON(problem.diagnostic);
@@ -210,9 +267,23 @@ void Server::publish(const Document &document,
       (*shown.getAsObject())["code"] = idOf(problem.code);
     diagnostics.push_back(std::move(shown));
   }
+  return diagnostics;
+}
+
+void Server::publish(const Document &document,
+                     llvm::ArrayRef<Problem> problems) {
   notify(json::Object{{"uri", document.uri},
                       {"version", document.version},
-                      {"diagnostics", std::move(diagnostics)}});
+                      {"diagnostics", diagnosticsOf(problems)}});
+}
+
+/// Replies to those who asked for all problems of a file.
+void Server::answerAsked(Document &document) {
+  for (Reply<json::Value> &reply : document.asked)
+    reply(
+        json::Object{{"kind", "full"},
+                     {"items", diagnosticsOf(document.analysis->problems())}});
+  document.asked.clear();
 }
 
 Server::Document *Server::find(const lsp::URIForFile &uri) {
@@ -225,9 +296,7 @@ const Analysis *Server::analysisOf(const lsp::URIForFile &uri,
                                    Reply<T> &reply) {
   Document *document = find(uri);
   if (!document) {
-    reply(llvm::make_error<lsp::LSPError>("'" + uri.file().str() +
-                                              "' is not open",
-                                          lsp::ErrorCode::InvalidParams));
+    reply(notOpen(uri));
     return nullptr;
   }
   check(*document);
@@ -275,6 +344,17 @@ void Server::onInitialize(const lsp::InitializeParams &,
 void Server::onShutdown(const lsp::NoParams &, Reply<std::nullptr_t> reply) {
   isShutDown = true;
   reply(nullptr);
+}
+
+/// Replies when lowering has been tried, too. Not among the capabilities: an
+/// editor would show each problem twice.
+void Server::onDiagnostic(const FileParams &params, Reply<json::Value> reply) {
+  if (!analysisOf(params.textDocument.uri, reply))
+    return;
+  Document &document = *find(params.textDocument.uri);
+  document.asked.push_back(std::move(reply));
+  if (document.isTried)
+    answerAsked(document);
 }
 
 void Server::onHover(const lsp::TextDocumentPositionParams &params,
@@ -446,6 +526,7 @@ bool Server::run() {
   handler.notification("textDocument/didOpen", this, &Server::onOpen);
   handler.notification("textDocument/didChange", this, &Server::onChange);
   handler.notification("textDocument/didClose", this, &Server::onClose);
+  handler.method("textDocument/diagnostic", this, &Server::onDiagnostic);
   handler.method("textDocument/hover", this, &Server::onHover);
   handler.method("textDocument/definition", this, &Server::onDefinition);
   handler.method("textDocument/references", this, &Server::onReferences);
@@ -465,6 +546,10 @@ bool Server::run() {
   // client has gone away, and needs no message.
   if (llvm::Error error = transport.run(handler))
     llvm::consumeError(std::move(error));
+  for (auto &[path, document] : documents)
+    for (Reply<json::Value> &reply : document.asked)
+      reply(llvm::make_error<lsp::LSPError>("the server ends",
+                                            lsp::ErrorCode::RequestCancelled));
   return isShutDown;
 }
 

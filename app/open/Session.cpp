@@ -224,11 +224,9 @@ Session::openToExecute(const runtime::TensorFile *weights) {
   return nullptr;
 }
 
-std::unique_ptr<Model> Session::checkText(StringRef text, StringRef name,
-                                          const FrontendOptions &options) {
-  std::unique_ptr<Model> model =
-      compiler::open(text, name, options, mlirContext, errors);
-  return model && check(*model) ? std::move(model) : nullptr;
+std::unique_ptr<Model> Session::openText(StringRef text, StringRef name,
+                                         const FrontendOptions &options) {
+  return compiler::open(text, name, options, mlirContext, errors);
 }
 
 bool Session::check(Model &model) {

@@ -49,9 +49,9 @@ public:
   /// is an error.
   std::unique_ptr<Model>
   openToExecute(const runtime::TensorFile *weights = nullptr);
-  /// Compiles a text, named `name` in messages, and runs check() over it.
-  std::unique_ptr<Model> checkText(llvm::StringRef text, llvm::StringRef name,
-                                   const FrontendOptions &options);
+  /// Compiles a text, named `name` in messages.
+  std::unique_ptr<Model> openText(llvm::StringRef text, llvm::StringRef name,
+                                  const FrontendOptions &options);
   /// Runs all checks on a compiled model. Passes find the order of the
   /// equations, whether the decoder is possible, and whether everything has a
   /// gradient. A model that cannot be executed yet has no order. Returns false

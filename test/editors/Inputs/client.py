@@ -110,9 +110,8 @@ class Client:
         self.settle(name)
 
     def settle(self, name):
-        """Waits until the file as it is now has been checked."""
-        self.ask("textDocument/documentSymbol",
-                 {"textDocument": {"uri": self.uri(name)}})
+        """Waits until all is known of the file as it is now; returns it."""
+        return self.of("diagnostic", name)["items"]
 
     def at(self, what, name, position, **more):
         return self.ask("textDocument/" + what, {

@@ -1,0 +1,161 @@
+//===- Trial.cpp - what lowering finds in a file --------------------------===//
+//
+// The passes find the order of the equations, whether the decoder is possible,
+// and how it treats each equation. What they found goes from one process to
+// another as JSON.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/AttnDialect.h"
+#include "server/Analysis.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace fovea;
+using namespace fovea::editors;
+using llvm::SMLoc;
+using llvm::SourceMgr;
+using llvm::StringRef;
+namespace json = llvm::json;
+namespace lsp = llvm::lsp;
+
+/// Where each equation of the decoder is computed, from its program.
+static std::map<std::string, std::string> stepsIn(mlir::ModuleOp module) {
+  std::map<std::string, std::string> steps;
+  auto program = module.lookupSymbol<attn::ProgramOp>("decode");
+  if (!program)
+    return steps;
+  program.walk([&](mlir::Operation *op) {
+    if (auto search = llvm::dyn_cast<attn::SearchOp>(op)) {
+      for (mlir::Attribute attribute : search.getStates()) {
+        auto state = llvm::cast<mlir::DictionaryAttr>(attribute);
+        StringRef name = state.getAs<mlir::StringAttr>("name").getValue();
+        StringRef kind = state.getAs<mlir::StringAttr>("kind").getValue();
+        int64_t window = state.getAs<mlir::IntegerAttr>("window").getInt();
+        std::string kept = window == 1
+                               ? "value is kept"
+                               : std::to_string(window) + " values are kept";
+        steps[name.str()] =
+            kind == "carried" || kind == "window" ? "carried: the last " + kept
+            : kind == "growing" ? "growing: every step adds a place to a cache"
+                                : "carried: a sum over the steps so far";
+      }
+      return;
+    }
+    auto name = op->getAttrOfType<mlir::StringAttr>("label");
+    if (!name || llvm::isa<attn::DataOp, attn::ParamOp>(op))
+      return;
+    bool isInside = op->getParentOfType<attn::SearchOp>() != nullptr;
+    steps.try_emplace(name.getValue().str(),
+                      isInside ? "temporary: computed in each step"
+                               : "once per input");
+  });
+  return steps;
+}
+
+//===----------------------------------------------------------------------===//
+// From one process to another
+//===----------------------------------------------------------------------===//
+
+std::string Analysis::tryLowering() {
+  SourceMgr &sources = session->diagnostics().sources();
+  listen();
+  bool isGood = session->check(*model);
+  session->diagnostics().listen(nullptr);
+  json::Array said;
+  for (const Message &message : messages) {
+    unsigned buffer = message.loc.isValid()
+                          ? sources.FindBufferContainingLoc(message.loc)
+                          : 0;
+    int64_t offset = 0;
+    if (buffer)
+      offset = message.loc.getPointer() -
+               sources.getMemoryBuffer(buffer)->getBufferStart();
+    said.push_back(json::Object{{"kind", int(message.kind)},
+                                {"code", int(message.code)},
+                                {"buffer", buffer},
+                                {"offset", offset},
+                                {"text", json::fixUTF8(message.text)}});
+  }
+  messages.clear();
+  json::Object result{{"said", std::move(said)}};
+  if (isGood && model->module) {
+    json::Object steps;
+    for (auto &[name, step] : stepsIn(*model->module))
+      steps[name] = step;
+    result["steps"] = std::move(steps);
+  }
+  model.reset();
+  return llvm::formatv("{0}", json::Value(std::move(result)));
+}
+
+void Analysis::addTrial(const std::optional<std::string> &found) {
+  model.reset();
+  dropProblemsOfTrial();
+  size_t before = this->found.size();
+  SourceMgr &sources = session->diagnostics().sources();
+  json::Value value = found ? llvm::cantFail(json::parse(*found)) : nullptr;
+  if (const json::Object *object = value.getAsObject()) {
+    for (const json::Value &said : *object->getArray("said")) {
+      const json::Object &message = *said.getAsObject();
+      SMLoc loc;
+      if (int64_t buffer = *message.getInteger("buffer"))
+        loc = SMLoc::getFromPointer(
+            sources.getMemoryBuffer(buffer)->getBufferStart() +
+            *message.getInteger("offset"));
+      messages.push_back({SourceMgr::DiagKind(*message.getInteger("kind")),
+                          Code(*message.getInteger("code")), loc,
+                          message.getString("text")->str()});
+    }
+    if (const json::Object *given = object->getObject("steps")) {
+      steps.clear();
+      for (auto &[name, step] : *given)
+        steps[name.str()] = step.getAsString()->str();
+    }
+  } else {
+    messages.push_back({SourceMgr::DK_Error, Code::none, SMLoc(),
+                        "internal compiler error, not a fault of this file; "
+                        "please report it with this file"});
+  }
+  addMessages();
+  for (Problem &problem : llvm::drop_begin(this->found, before))
+    problem.isOfTrial = true;
+}
+
+//===----------------------------------------------------------------------===//
+// From one text to the next
+//===----------------------------------------------------------------------===//
+
+void Analysis::dropProblemsOfTrial() {
+  llvm::erase_if(found,
+                 [](const Problem &problem) { return problem.isOfTrial; });
+}
+
+/// Until lowering has been tried again, what it said of a line that is there
+/// unchanged, before or after what was edited, holds.
+void Analysis::keepTrialOf(const Analysis &last) {
+  steps = last.steps;
+  if (!canBeTried())
+    return;
+  int moved = int(lines().count()) - int(last.lines().count());
+  for (Problem problem : last.found) {
+    lsp::Range &range = problem.diagnostic.range;
+    StringRef line = last.lines().line(range.start.line);
+    if (!problem.isOfTrial || range.start.line != range.end.line)
+      continue;
+    int down = line == lines().line(range.start.line) ? 0 : moved;
+    if (range.start.line + down < 0 ||
+        line != lines().line(range.start.line + down))
+      continue;
+    auto move = [down](lsp::Range &range) {
+      range.start.line += down;
+      range.end.line += down;
+    };
+    move(range);
+    for (Problem::Fix &fix : problem.fixes)
+      move(fix.edit.range);
+    found.push_back(std::move(problem));
+  }
+}
