@@ -8,16 +8,21 @@ Gradients flow to the parameters of the spec, which are the layer's, and to what
 it is given. What PyTorch has computed about an output comes in as one more name
 of `data`, and a penalty, the sum of both multiplied, has the gradient that is
 wanted: so the compiler derives it as that of any other model.
+
+The layer is an operator of torch.library: torch.compile, torch.export, torch.func
+and autocast treat it as one of PyTorch's own.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import itertools
 import os
 import pathlib
 import tempfile
 import threading
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -34,6 +39,12 @@ from ._program import run
 __all__ = ["Layer"]
 
 _NAMES = {torch.float32: "f32", torch.float64: "f64"}
+#: What layers of PyTorch give under autocast.
+_HALVES = (torch.bfloat16, torch.float16)
+
+#: What an operator's arguments call a layer, since they cannot be objects.
+_layers: weakref.WeakValueDictionary[str, Layer] = weakref.WeakValueDictionary()
+_numbers = itertools.count()
 
 
 class Layer(torch.nn.Module):
@@ -68,9 +79,14 @@ class Layer(torch.nn.Module):
             raise SpecError("outputs must name an equation, got none")
         self._is_one = isinstance(outputs, str)
         self._lock = threading.Lock()
+        self._key = f"layer{next(_numbers)}"
+        _layers[self._key] = self
         about = check(spec, sets)
         self.name: str = about["model"]
         self._given = [Data(entry) for entry in about["data"]]
+        #: The lengths that come with the data.
+        self._lengths = list(dict.fromkeys(
+            data.extents[axis] for data in self._given for axis in data.free))
         self._equations = {entry["name"]: [_plain(text) for text in entry["extents"]]
                            for entry in about["equations"]}
         self._check(about)
@@ -80,6 +96,9 @@ class Layer(torch.nn.Module):
             if name not in real:
                 raise SpecError(f"'{name}' is no real data of '{self.name}'; there "
                                 f"are {', '.join(real) or 'none'}")
+        #: Which data and parameters can get a gradient.
+        self._flows = [*(data.name in self.by for data in self._given),
+                       *(True for _ in about["parameters"])]
         self._adjoints = self._names_of_adjoints(about)
         self._library, self._about, data = self._compile(spec, sets, seed, threads)
         #: As the library has them: with one for each output.
@@ -184,12 +203,32 @@ class Layer(torch.nn.Module):
                 f"'{self.name}' is given " + ", ".join(sorted(names)) +
                 (f"; '{missing[0]}' is missing" if missing else
                  f", and no '{others[0]}'"))
-        batch = _Batch(self, given, {} if lengths is None else lengths)
-        seed = int(torch.randint(2**31, ())) if self.training else -1
-        results = _Apply.apply(self, batch, seed,
+        lengths = {} if lengths is None else lengths
+        self._check_lengths(lengths)
+        if torch.is_autocast_enabled("cpu"):
+            given = {name: tensor.to(self.dtype) if tensor.dtype in _HALVES else tensor
+                     for name, tensor in given.items()}
+        # As a tensor, it is drawn again in each call of a compiled function.
+        seed = torch.randint(2**31, ()) if self.training else torch.tensor(-1)
+        results = _Apply.apply(self._key, self._flows, len(lengths),
+                               ",".join(lengths), seed,
+                               *lengths.values(),
                                *(given[data.name] for data in self._given),
                                *self._parameters_now())
-        return results[0] if self._is_one else results
+        return results[0] if self._is_one else tuple(results)
+
+    def _check_lengths(self, lengths: Mapping[str, torch.Tensor]) -> None:
+        if not isinstance(lengths, Mapping):
+            raise SpecError("lengths must be a dict of torch.Tensor, got "
+                            f"{_arguments.short(lengths)}")
+        for name, length in lengths.items():
+            if name not in self._lengths:
+                raise SpecError(f"'{self.name}' has no length '{name}'; there are "
+                                f"{', '.join(self._lengths) or 'none'}")
+            if not isinstance(length, torch.Tensor) or length.is_floating_point() or \
+                    length.is_complex() or length.dtype == torch.bool:
+                raise SpecError(f"the lengths '{name}' must be a torch.Tensor of "
+                                f"integers, got {_arguments.short(length)}")
 
     def _parameters_now(self) -> list[torch.Tensor]:
         """The caller may have replaced them."""
@@ -248,12 +287,15 @@ def _register(module: torch.nn.Module, path: str, values: torch.Tensor) -> str:
 
 
 class _Batch:
-    """The lengths and extents of a call's inputs."""
+    """The lengths and extents of a call's inputs. While PyTorch traces a function,
+    the lengths are not known."""
 
     def __init__(self, layer: Layer, given: Mapping[str, torch.Tensor],
-                 lengths: Mapping[str, torch.Tensor]) -> None:
+                 lengths: Mapping[str, torch.Tensor] | None) -> None:
         self.layer = layer
-        self.examples = len(next(iter(given.values()))) if given else 1
+        # Not len(), which would fix the number for all calls of a traced function.
+        shape = next(iter(given.values())).shape if given else ()
+        self.examples = shape[0] if shape else 1
         self.extents: dict[str, int] = {}
         first: dict[str, str] = {}
         for data in layer._given:
@@ -265,19 +307,23 @@ class _Batch:
                         f"'{first[name]}' has {self.extents[name]} along {name} but "
                         f"'{data.name}' has {extent}")
                 first.setdefault(name, data.name)
+        self.lengths: dict[str, Any] = {}
+        if lengths is not None:
+            self._look_at(lengths)
+        # Those of the outputs, as `S // 2 + 1`.
+        for text in {text for name in layer.outputs for text in layer._equations[name]}:
+            extent = extent_of(text, self.extents)
+            if extent is None:
+                raise SpecError(f"no data of '{layer.name}' says what '{text}' is")
+            self.extents.setdefault(text, extent)
+            if lengths is not None and not text.isdigit():
+                self.lengths.setdefault(text, np.ascontiguousarray(
+                    extent_of(text, self.lengths), np.int64))
+
+    def _look_at(self, lengths: Mapping[str, torch.Tensor]) -> None:
         self.lengths = {name: np.full(self.examples, extent, np.int64)
                         for name, extent in self.extents.items()}
-        if not isinstance(lengths, Mapping):
-            raise SpecError("lengths must be a dict of torch.Tensor, got "
-                            f"{_arguments.short(lengths)}")
         for name, length in lengths.items():
-            if name not in self.lengths:
-                raise SpecError(f"'{layer.name}' has no length '{name}'; there are "
-                                f"{', '.join(self.lengths) or 'none'}")
-            if not isinstance(length, torch.Tensor) or length.is_floating_point() or \
-                    length.is_complex() or length.dtype == torch.bool:
-                raise SpecError(f"the lengths '{name}' must be a torch.Tensor of "
-                                f"integers, got {_arguments.short(length)}")
             own = np.ascontiguousarray(length.detach().cpu().numpy(), np.int64)
             if own.shape != (self.examples,) or (own < 0).any() or \
                     (own > self.extents[name]).any():
@@ -285,15 +331,6 @@ class _Batch:
                     f"the lengths '{name}' are {self.examples} numbers of at most "
                     f"{self.extents[name]}, not {own.tolist()}")
             self.lengths[name] = own
-        # Those of the outputs, as `S // 2 + 1`.
-        for text in {text for name in layer.outputs for text in layer._equations[name]}:
-            extent = extent_of(text, self.extents)
-            if extent is None:
-                raise SpecError(f"no data of '{layer.name}' says what '{text}' is")
-            self.extents.setdefault(text, extent)
-            if not text.isdigit():
-                self.lengths.setdefault(text, np.ascontiguousarray(
-                    extent_of(text, self.lengths), np.int64))
 
     def _check(self, data: Data, tensor: torch.Tensor) -> None:
         shape = tuple(tensor.shape)
@@ -344,82 +381,160 @@ class _Batch:
         return result
 
 
+def _batch_of(layer: Layer, tensors: Sequence[torch.Tensor], names: str,
+              lengths: Sequence[torch.Tensor] | None) -> _Batch:
+    given = {data.name: tensor for data, tensor in zip(layer._given, tensors)}
+    return _Batch(layer, given, None if lengths is None else
+                  dict(zip(names.split(","), lengths)))
+
+
+@torch.library.custom_op("fovea::apply", mutates_args=())
+def _apply(layer: str, tensors: list[torch.Tensor], names: str,
+           lengths: list[torch.Tensor], seed: torch.Tensor) -> list[torch.Tensor]:
+    """The outputs of a layer. tensors: its data and its weights; names: of the
+    lengths."""
+    own = _layers[layer]
+    batch = _batch_of(own, tensors, names, lengths)
+    # Of what comes back nothing is known yet.
+    none = [torch.zeros([batch.examples, *batch.shape(name)], dtype=own.dtype)
+            for name in own.outputs]
+    with _called("get", batch, int(seed), tensors, none) as library:
+        return [batch.values(library, name, own._equations[name])
+                for name in own.outputs]
+
+
+@_apply.register_fake
+def _(layer: str, tensors: list[torch.Tensor], names: str,
+      lengths: list[torch.Tensor], seed: torch.Tensor) -> list[torch.Tensor]:
+    own = _layers[layer]
+    batch = _batch_of(own, tensors, names, None)
+    return [torch.empty([batch.examples, *batch.shape(name)], dtype=own.dtype)
+            for name in own.outputs]
+
+
+@torch.library.custom_op("fovea::gradients", mutates_args=())
+def _gradients(layer: str, flows: list[bool], cotangents: list[torch.Tensor],
+               tensors: list[torch.Tensor], names: str, lengths: list[torch.Tensor],
+               seed: torch.Tensor) -> list[torch.Tensor]:
+    """The gradients of the penalty by the tensors for which `flows` is true."""
+    own = _layers[layer]
+    batch = _batch_of(own, tensors, names, lengths)
+    results = []
+    with _called("grad", batch, int(seed), tensors, cotangents) as library:
+        # The loss is a mean over the examples.
+        for data, is_needed in zip(own._given, flows):
+            if is_needed:
+                results.append(batch.values(library, f"adjoint/{data.name}",
+                                            data.extents) * batch.examples)
+        gradients = library.arrays("gradient", own._about, library)
+        for path, is_needed in zip(own._views, flows[len(own._given):]):
+            if is_needed:
+                results.append(torch.from_numpy(gradients[path]) * batch.examples)
+    return results
+
+
+@_gradients.register_fake
+def _(layer: str, flows: list[bool], cotangents: list[torch.Tensor],
+      tensors: list[torch.Tensor], names: str, lengths: list[torch.Tensor],
+      seed: torch.Tensor) -> list[torch.Tensor]:
+    return [tensor.new_empty(tensor.shape)
+            for tensor, is_needed in zip(tensors, flows) if is_needed]
+
+
+def _one_by_one(operator: Any) -> Any:
+    """The rule of torch.vmap: one call for each place of the mapped axis."""
+    def rule(info: Any, in_dims: tuple[Any, ...], *args: Any) -> tuple[Any, Any]:
+        def at(value: Any, axis: Any, place: int) -> Any:
+            if isinstance(value, torch.Tensor):
+                return value if axis is None else value.select(axis, place)
+            if isinstance(value, list) and isinstance(axis, (list, tuple)):
+                return [at(*both, place) for both in zip(value, axis)]
+            return value
+        calls = [operator(*(at(value, axis, place)
+                            for value, axis in zip(args, in_dims)))
+                 for place in range(info.batch_size)]
+        results = [torch.stack(parts) for parts in zip(*calls)]
+        return results, [0] * len(results)
+    return rule
+
+
+for _operator in _apply, _gradients:
+    _operator.register_vmap(_one_by_one(_operator))
+
+
 class _Apply(torch.autograd.Function):
-    """Computes the equations forward, and their gradients backward."""
+    """Computes the equations forward, and their gradients backward. The operators
+    take lists, with which torch.func cannot differentiate them."""
+
+    generate_vmap_rule = True
 
     @staticmethod
-    def forward(ctx: Any, layer: Layer, batch: _Batch, seed: int,
+    def forward(layer: str, flows: list[bool], count: int, names: str,
+                seed: torch.Tensor,
                 *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        ctx.layer, ctx.batch, ctx.seed = layer, batch, seed
-        ctx.save_for_backward(*tensors)
-        # Of what comes back nothing is known yet.
-        none = [torch.zeros([batch.examples, *batch.shape(name)], dtype=layer.dtype)
-                for name in layer.outputs]
-        with _called("get", ctx, tensors, none) as library:
-            return tuple(batch.values(library, name, layer._equations[name])
-                         for name in layer.outputs)
+        return tuple(_apply(layer, list(tensors[count:]), names,
+                            list(tensors[:count]), seed))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.layer, ctx.flows, ctx.count, ctx.names, seed, *tensors = inputs
+        if not torch.compiler.is_compiling():
+            # It lives as long as what it has computed.
+            ctx.owner = _layers[ctx.layer]
+        ctx.save_for_backward(seed, *tensors)
 
     @staticmethod
     def backward(ctx: Any, *cotangents: torch.Tensor) -> tuple[Any, ...]:
         # A function of its own, because once_differentiable looks only at the
         # cotangents: with create_graph=True, gradients also depend on the data and
         # the parameters.
-        flows = _flows(ctx.layer, ctx.needs_input_grad[3:])
-        found = iter(_Gradients.apply(ctx.layer, ctx.batch, ctx.seed, flows,
-                                      *cotangents, *ctx.saved_tensors))
-        return (None, None, None,
-                *(next(found) if is_needed else None for is_needed in flows))
+        seed, *tensors = ctx.saved_tensors
+        fixed = 5 + ctx.count
+        flows = [can and is_needed for can, is_needed
+                 in zip(ctx.flows, ctx.needs_input_grad[fixed:])]
+        found = iter(_Gradients.apply(ctx.layer, flows, ctx.count, ctx.names, seed,
+                                      len(cotangents), *cotangents, *tensors))
+        return (None,) * fixed + tuple(
+            next(found) if is_needed else None for is_needed in flows)
 
 
 class _Gradients(torch.autograd.Function):
     """The gradient of the penalty, which cannot be differentiated again."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, layer: Layer, batch: _Batch, seed: int,
-                flows: Sequence[bool],
+    def forward(layer: str, flows: list[bool], count: int, names: str,
+                seed: torch.Tensor, outputs: int,
                 *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        ctx.layer, ctx.batch, ctx.seed = layer, batch, seed
-        count = len(layer.outputs)
-        results = []
-        with _called("grad", ctx, tensors[count:], tensors[:count]) as library:
-            # The loss is a mean over the examples.
-            for data, is_needed in zip(layer._given, flows):
-                if is_needed:
-                    results.append(batch.values(library, f"adjoint/{data.name}",
-                                                data.extents) * batch.examples)
-            gradients = library.arrays("gradient", layer._about, library)
-            for path, is_needed in zip(layer._views, flows[len(layer._given):]):
-                if is_needed:
-                    results.append(torch.from_numpy(gradients[path]) * batch.examples)
-        return tuple(results)
+        rest = tensors[outputs:]
+        return tuple(_gradients(layer, flows, list(tensors[:outputs]),
+                                list(rest[count:]), names, list(rest[:count]), seed))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.layer = inputs[0]
 
     @staticmethod
     def backward(ctx: Any, *_: torch.Tensor) -> tuple[Any, ...]:
         raise SpecError(
-            f"the layer '{ctx.layer.name}' has no second derivatives; help: compute "
-            "what depends on its gradient, such as a gradient penalty, from layers "
-            "of PyTorch")
-
-
-def _flows(layer: Layer, needed: Sequence[bool]) -> list[bool]:
-    """Returns which data and parameters get a gradient."""
-    count = len(layer._given)
-    return [*(is_needed and data.name in layer.by
-              for data, is_needed in zip(layer._given, needed)), *needed[count:]]
+            f"the layer '{_layers[ctx.layer].name}' has no second derivatives; help: "
+            "compute what depends on its gradient, such as a gradient penalty, from "
+            "layers of PyTorch")
 
 
 @contextlib.contextmanager
-def _called(entry: str, ctx: Any, tensors: Sequence[torch.Tensor],
+def _called(entry: str, batch: _Batch, seed: int, tensors: Sequence[torch.Tensor],
             back: Sequence[torch.Tensor]) -> Iterator[Library]:
     """The library after a call of `entry`, for its results."""
-    layer: Layer = ctx.layer
+    layer = batch.layer
     count = len(layer._given)
     names = [*(data.name for data in layer._given), *layer._adjoints.values()]
     dense = {name: tensor.detach().contiguous()
              for name, tensor in zip(names, [*tensors[:count], *back])}
-    words = ctx.batch.words(dense)
+    words = batch.words(dense)
     with layer._with_weights(tensors[count:]) as library:
-        library.call("random", ctypes.c_int64(ctx.seed), ctypes.c_int64(0))
+        library.call("random", ctypes.c_int64(seed), ctypes.c_int64(0))
         library.call(entry, (ctypes.c_int64 * len(words))(*words),
                      *([None, None] if entry == "grad" else []))
         yield library

@@ -197,6 +197,82 @@ def test_threads(layer, inputs):
     assert len(found) == 80 and all(found)
 
 
+def test_compiled_functions_have_the_same_bits(layer, inputs):
+    lengths = {"S": torch.tensor([6, 4])}
+    tensors = [inputs["query"].requires_grad_(), inputs["key"].requires_grad_(),
+               *layer.parameters()]
+
+    def loss(query, key, size):
+        return layer(query=query, key=torch.tanh(key), lengths={"S": size}).pow(2).sum()
+    compiled = torch.compile(loss, backend="aot_eager", fullgraph=True)
+    ours, theirs = (torch.autograd.grad(
+        function(inputs["query"], inputs["key"], lengths["S"]), tensors)
+        for function in (loss, compiled))
+    assert all(torch.equal(one, other) for one, other in zip(ours, theirs))
+    # Another number of examples.
+    more = [torch.cat([tensor, tensor[:1]]) for tensor in tensors[:2]]
+    size = torch.tensor([6, 4, 2])
+    assert torch.equal(loss(*more, size), compiled(*more, size))
+
+
+def test_compiled_dropout_is_drawn_in_each_call():
+    layer = Layer("model d\ndim H = 50\ndata x : real(H)\ny = dropout(x, 0.5)\n", "y")
+    compiled = torch.compile(layer, backend="aot_eager", fullgraph=True)
+    x = torch.ones(3, 50)
+    torch.manual_seed(5)
+    first, second = compiled(x=x), compiled(x=x)
+    torch.manual_seed(5)
+    assert torch.equal(layer(x=x), first) and not torch.equal(first, second)
+
+
+def test_export(layer, inputs):
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = copy.deepcopy(layer).eval()
+
+        def forward(self, query, key):
+            return 2 * self.layer(query=query, key=key)
+    model = Model()
+    examples = torch.export.Dim("examples")
+    exported = torch.export.export(model, (inputs["query"], inputs["key"]),
+                                   dynamic_shapes=({0: examples}, {0: examples}))
+    more = [torch.cat([inputs[name], inputs[name]]) for name in ("query", "key")]
+    assert torch.equal(exported.module()(*more), model(*more))
+
+
+def test_functions_of_functions(layer, inputs):
+    query, key = inputs["query"], inputs["key"]
+    weights = {name: weight.detach() for name, weight in layer.named_parameters()}
+
+    def loss(weights, query, key):
+        return torch.func.functional_call(
+            layer, weights, (), {"query": query, "key": key}).pow(2).sum()
+    ours = torch.func.grad(loss)(weights, query, key)
+    theirs = torch.autograd.grad(layer(query=query, key=key).pow(2).sum(),
+                                 list(layer.parameters()))
+    for (name, one), other in zip(ours.items(), theirs):
+        assert torch.equal(one, other), name
+    # Gradients of each example, from one call for all.
+    each = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0),
+                           randomness="same")(weights, query[:, None], key[:, None])
+    for name, one in each.items():
+        assert torch.allclose(one.sum(0), ours[name], atol=1e-12), name
+
+
+def test_autocast(inputs):
+    layer = Layer(ATTENTION, "c", seed=3)
+    before = torch.nn.Linear(4, 4)
+    query, key = inputs["query"].float(), inputs["key"].float()
+    with torch.autocast("cpu", torch.bfloat16):
+        key = before(key)
+        assert key.dtype == torch.bfloat16
+        c = layer(query=query, key=key)
+    assert torch.equal(c, layer(query=query, key=key.float()))
+    c.sum().backward()
+    assert (before.weight.grad != 0).any() and (layer.v.grad != 0).any()
+
+
 @pytest.mark.parametrize("change, message", [
     ({"query": None}, "'attention' is given key, query; 'query' is missing"),
     ({"z": torch.zeros(1)}, "'attention' is given key, query, and no 'z'"),
