@@ -85,6 +85,10 @@ MODELS = {
         {"L": 2, "H": 3, "E": 3, "A": 3, "I": 2, "tgt.vocab": 6},
         {"x": ("real", "S", 2), "tgt": ("sentence 6", "T")},
     ),
+    "transducer": (
+        {"H": 3, "E": 3, "J": 3, "I": 2, "tgt.vocab": 6},
+        {"x": ("real", "S", 2), "tgt": ("sentence 6", "T")},
+    ),
     "pointer": (dict(H=4), {"point": ("real", "N", 2), "out": ("place N", "T")}),
     "memory_soft": (
         {"K": 2, "D": 3, "maxfacts": 2, "words.vocab": 7},

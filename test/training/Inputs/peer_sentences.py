@@ -1,9 +1,9 @@
-"""Models of sentences, dialogues and pairs of sentences in PyTorch, from the papers; a part of peers.py."""
+"""Models of sentences, sounds, dialogues and pairs of sentences in PyTorch, from the papers; a part of peers.py."""
 
 import math
 
 import torch
-from torch.nn.functional import cross_entropy, log_softmax, nll_loss
+from torch.nn.functional import cross_entropy, log_softmax, logsigmoid, nll_loss
 
 from peer import bahdanau
 
@@ -219,3 +219,34 @@ def deep_fusion(w, one, draws, drop=0.5, layers=2):
         read = w.linear("readout", torch.cat([*states[t], gate * x]))
         logits.append(w.linear("out", read.reshape(-1, 2).amax(1)))
     return cross_entropy(torch.stack(logits), torch.tensor(one["tgt"]), reduction="sum"), len(logits), 0.0
+
+
+def transducer(w, one, _):
+    """Graves (2012): the forward recursion over frames and symbols; blank is a choice of its own."""
+    x = torch.tensor(one["x"])
+    size = w("forward.weight_hh").shape[1]
+    state, ahead, back, said = torch.zeros(size), [], [], []
+    for row in x:
+        ahead.append(state := w.gru("forward", row, state))
+    state = torch.zeros(size)
+    for row in reversed(x):
+        back.insert(0, state := w.gru("backward", row, state))
+    state = torch.zeros(size)
+    for word in before(one["tgt"]):
+        said.append(state := w.gru("predict", w("embed.weight")[word], state))
+    frames = w.linear("frame", torch.cat([torch.stack(ahead), torch.stack(back)], 1))
+    joint = torch.tanh(frames[:, None] + w.linear("said", torch.stack(said)))
+    blank = w.linear("stay", joint)[..., 0]
+    symbols = w.linear("out", joint)
+    symbols = log_softmax(torch.cat([symbols[..., :1], symbols[..., 2:]], 2), 2)  # the end is no symbol
+    ways = {(0, 0): torch.tensor(0.0)}
+    for i in range(len(x)):
+        for t in range(len(said)):
+            from_both = []
+            if i > 0:
+                from_both.append(ways[i - 1, t] + logsigmoid(blank[i - 1, t]))
+            if t > 0:
+                from_both.append(ways[i, t - 1] + logsigmoid(-blank[i, t - 1]) + symbols[i, t - 1, one["tgt"][t - 1] - 1])
+            if from_both:
+                ways[i, t] = torch.logsumexp(torch.stack(from_both), 0)
+    return -(ways[len(x) - 1, len(said) - 1] + logsigmoid(blank[-1, -1])), len(one["tgt"]), 0.0

@@ -49,6 +49,7 @@ SETS = {
                     "tgt.vocab": 6, "train.rate": 0.01},
     "coverage": {**ATTENTION, **ADAM},
     "hmm_align": {"E": 4, "J": 2, "src.vocab": 7, "tgt.vocab": 6, "train.rate": 0.01},
+    "transducer": {"H": 4, "E": 3, "J": 5, "I": 3, "tgt.vocab": 6, "train.rate": 0.01},
     "scheduled_sampling": {"E": 4, "H": 5, "src.vocab": 7, "tgt.vocab": 6, "k": 20, "train.rate": 0.01},
     "caption_hard": {"D": 3, "E": 4, "H": 5, "A": 3, "tgt.vocab": 6, "train.rate": 0.01},
     "draw": {"N": 3, "R": 2, "W": 2, "H": 4, "Z": 2, "train.rate": 0.01},
@@ -87,7 +88,7 @@ def story(rng):
 def example(name, rng):
     if name in ("caption_soft", "caption_hard"):
         return {"a": reals(rng, rng.randint(2, 4), 3), "tgt": ids(rng, 6, 1, 4)}
-    if name == "speech":
+    if name in ("speech", "transducer"):
         return {"x": reals(rng, rng.randint(3, 6), 3), "tgt": ids(rng, 6, 1, 3)}
     if name == "pointer":
         count = rng.randint(2, 4)
