@@ -58,6 +58,7 @@ REASONS = {
     "bert": "it generates nothing",
     "draw": "training draws latents from the guide, and decoding from the prior",
     "vq_vae": "training takes codes from the guide, and decoding from the prior",
+    "sketch_rnn": "training draws latents from the guide, and decoding from the prior",
 }
 REAL = ("graves",)  # choices of real numbers: no beam
 WAYS = [["--beam", "1"], ["--sample", "--seed", "3", "--nbest", "6"], ["--beam", "4", "--nbest", "4"]]

@@ -117,6 +117,7 @@ MODELS = {
         {"L": 2, "H": 3, "K": 2, "M": 2, "text.vocab": 5},
         {"text": ("token 5", "U"), "stroke": ("real", "T", 2), "lift": ("bit", "T")},
     ),
+    "sketch_rnn": (dict(E=3, H=4, Z=2, M=2), {"stroke": ("real", "T", 2), "pen": ("class 3", "T")}),
     "draw": (dict(N=2, R=2, W=2, H=3, Z=2), {"image": ("bit", "Y", "X")}),
     "vq_vae": (dict(S=2, P=2, N=3, D=2, C=2, H=3), {"image": ("bit", 4, 4)}),
     "ram": (dict(N=2, W=2, G=2, H=3), {"image": ("real", "Y", "X"), "label": ("class 10",)}),

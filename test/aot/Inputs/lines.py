@@ -35,6 +35,7 @@ LINES = {
     "deep_fusion": ["src"],
     "draw": [],
     "vq_vae": [],
+    "sketch_rnn": [],
     "hred": ["said"],
 }
 # What a model generates besides sentences.
@@ -47,7 +48,7 @@ FLAGS = [
     ["--scores", "--sample", "--nbest", "3", "--seed", "5", "--max-length", "9"],
 ]
 
-REAL = {"graves"}  # choices of real numbers: no beam
+REAL = {"graves", "sketch_rnn"}  # choices of real numbers: no beam
 
 model, spec, work, *cpus = sys.argv[1:]
 emulator = cpus[cpus.index("--") + 1:] if "--" in cpus else []

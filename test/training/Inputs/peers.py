@@ -325,6 +325,15 @@ def peephole(w, name, x, h, c):
     return torch.sigmoid(o + w(name + ".peep_o") * new) * torch.tanh(new), new
 
 
+def density(point, weight, mean, deviation, slant):
+    """Log p of a point in a mixture of normals of two numbers, eqs 24 to 26."""
+    mean, deviation, rho = mean.reshape(-1, 2), deviation.reshape(-1, 2), torch.tanh(slant)
+    z1, z2 = ((torch.tensor(point) - mean) / deviation.exp()).T
+    each = (-(z1 ** 2 + z2 ** 2 - 2 * rho * z1 * z2) / (2 * (1 - rho ** 2)) - math.log(2 * math.pi)
+            - deviation.sum(1) - 0.5 * torch.log(1 - rho ** 2))
+    return torch.logsumexp(log_softmax(weight, 0) + each, 0)
+
+
 def graves(w, one, _, layers=2, windows=2, parts=2):
     """Graves (2013), section 5."""
     letters = torch.nn.functional.one_hot(torch.tensor(one["text"]), 4).double()
@@ -343,14 +352,30 @@ def graves(w, one, _, layers=2, windows=2, parts=2):
                 phi = (a.exp()[:, None] * torch.exp(-b.exp()[:, None] * (kappa[:, None] - place) ** 2)).sum(0)
                 read = phi @ letters
         said = w.linear("out", torch.cat([h for h, _ in states]))
-        end, weight, mean, deviation, slant = said.split([1, parts, 2 * parts, 2 * parts, parts])
-        mean, deviation, rho = mean.reshape(parts, 2), deviation.reshape(parts, 2), torch.tanh(slant)
-        z1, z2 = ((torch.tensor(stroke) - mean) / deviation.exp()).T
-        density = (-(z1 ** 2 + z2 ** 2 - 2 * rho * z1 * z2) / (2 * (1 - rho ** 2)) - math.log(2 * math.pi)
-                   - deviation.sum(1) - 0.5 * torch.log(1 - rho ** 2))
-        loss = loss - torch.logsumexp(log_softmax(weight, 0) + density, 0) - logsigmoid(-end[0] if lift else end[0])
+        end, *mixture = said.split([1, parts, 2 * parts, 2 * parts, parts])
+        loss = loss - density(stroke, *mixture) - logsigmoid(-end[0] if lift else end[0])
         x = torch.tensor([*stroke, float(lift)])
     return loss, 2 * len(one["stroke"]), 0.0
+
+
+def sketch_rnn(w, one, draws, parts=2):
+    """Ha and Eck (2018), with the whole divergence."""
+    rows = [torch.tensor([*stroke, *(float(pen == k) for k in range(3))]) for stroke, pen in zip(one["stroke"], one["pen"])]
+    seen = []
+    for name, order in ("forward", rows), ("backward", reversed(rows)):
+        h = c = torch.zeros(w(name + ".weight_hh").shape[1])
+        for row in order:
+            h, c = w.lstm(name, row, h, c)
+        seen.append(h)
+    mean, spread = w.linear("mean_z", torch.cat(seen)), w.linear("spread_z", torch.cat(seen))
+    z = mean + torch.exp(spread / 2) * torch.tensor([draws.normal(0, n) for n in range(len(mean))])
+    loss = 0.5 * (mean ** 2 + spread.exp() - 1 - spread).sum()
+    h, c = torch.tanh(w.linear("init", z)).chunk(2)
+    for last, stroke, pen in zip([torch.zeros(5), *rows], one["stroke"], one["pen"]):
+        h, c = w.lstm("decoder", torch.cat([last, z]), h, c)
+        *mixture, state = w.linear("out", h).split([parts, 2 * parts, 2 * parts, parts, 3])
+        loss = loss - density(stroke, *mixture) - log_softmax(state, 0)[pen]
+    return loss, 2 * len(rows), 0.0
 
 
 #===----------------------------------------------------------------------===#
@@ -558,6 +583,7 @@ MODELS = {
     "caption_hard": (CaptionHard(), adam(0.01), None, True),
     "draw": (draw, adam(0.01), None, False),
     "vq_vae": (VqVae(), adam(0.01), None, True),
+    "sketch_rnn": (sketch_rnn, adam(0.01), 1, True),
     "ram": (ram, adam(0.01), None, False),
 }
 

@@ -52,6 +52,7 @@ SETS = {
     "transducer": {"H": 4, "E": 3, "J": 5, "I": 3, "tgt.vocab": 6, "train.rate": 0.01},
     "scheduled_sampling": {"E": 4, "H": 5, "src.vocab": 7, "tgt.vocab": 6, "k": 20, "train.rate": 0.01},
     "caption_hard": {"D": 3, "E": 4, "H": 5, "A": 3, "tgt.vocab": 6, "train.rate": 0.01},
+    "sketch_rnn": {"E": 3, "H": 4, "Z": 2, "M": 2, "train.rate": 0.01},
     "draw": {"N": 3, "R": 2, "W": 2, "H": 4, "Z": 2, "train.rate": 0.01},
     "vq_vae": {"S": 2, "P": 2, "N": 3, "D": 3, "C": 2, "H": 4, "share": 0.8, **ADAM},
     "ram": {"N": 3, "W": 2, "G": 2, "H": 5, "train.rate": 0.01},
@@ -106,6 +107,9 @@ def example(name, rng):
         count = rng.randint(2, 5)
         return {"text": [rng.randrange(4) for _ in range(rng.randint(1, 3))], "stroke": reals(rng, count, 2),
                 "lift": bits(rng, count)}
+    if name == "sketch_rnn":
+        count = rng.randint(2, 5)
+        return {"stroke": reals(rng, count, 2), "pen": [*(rng.randrange(2) for _ in range(count - 1)), 2]}
     if name == "video":
         return {"clip": reals(rng, rng.choice((2, 4)), 5, 5, 1), "tgt": ids(rng, 6, 1, 3)}
     if name == "draw":
