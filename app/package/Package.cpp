@@ -223,21 +223,21 @@ bool Package::checkPageSize() {
   return false;
 }
 
-/// A field takes lines of text, and an answer is one.
+/// A field takes a line of text, a picture or a sound; an answer is a line.
 bool Package::checkPageData() {
   const runtime::Decoder &decoder = description.decoder;
-  std::vector<const runtime::DataDescription *> all =
-      runtime::LineText(description, vocabularies.words(),
-                        decoder.programs[decoder.encode])
-          .inputs();
+  runtime::LineText text(description, vocabularies.words(),
+                         decoder.programs[decoder.encode]);
+  for (const runtime::DataDescription *data : text.inputs())
+    if (!data->isText && !data->isFile())
+      session.error(
+          fmt::format("'{}' is neither text nor a picture or a sound, "
+                      "which a page can take",
+                      data->spec.name));
   for (const runtime::DataDescription &data : description.data)
-    if (data.isChosen)
-      all.push_back(&data);
-  for (const runtime::DataDescription *data : all)
-    if (!data->isText)
-      session.error(fmt::format(
-          "'{}' is pictures or sound, but a page supports text only",
-          data->spec.name));
+    if (data.isChosen && !data.isText)
+      session.error(fmt::format("'{}' is no text, but a page answers with text",
+                                data.spec.name));
   return !session.diagnostics().failed();
 }
 
@@ -521,7 +521,8 @@ static constexpr llvm::StringLiteral pagePackages =
 /// Links the module in a temporary folder: only the page remains.
 int Package::linkPage(const std::vector<llvm::MemoryBufferRef> &buffers,
                       codegen::LinkOptions options) {
-  options.exports = {"fovea_page_open", "fovea_web_room", "fovea_web_answer"};
+  options.exports = {"fovea_page_open", "fovea_web_room", "fovea_web_file",
+                     "fovea_web_answer"};
   llvm::SmallString<128> folder;
   if (std::error_code error =
           llvm::sys::fs::createUniqueDirectory("fovea-web", folder))

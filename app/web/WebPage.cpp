@@ -21,6 +21,9 @@ static constexpr unsigned char style[] = {
 static constexpr unsigned char engine[] = {
 #include "app/web/engine.js.inc"
 };
+static constexpr unsigned char files[] = {
+#include "app/web/files.js.inc"
+};
 static constexpr unsigned char script[] = {
 #include "app/web/page.js.inc"
 };
@@ -49,7 +52,7 @@ std::string fovea::cli::webPage(StringRef model, StringRef module) {
     else if (name == "engine")
       page += textOf(engine);
     else if (name == "script")
-      (page += pictures::tipScript()) += textOf(script);
+      ((page += pictures::tipScript()) += textOf(files)) += textOf(script);
     else if (name == "module")
       page += encoded;
   }

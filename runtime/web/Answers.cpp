@@ -8,6 +8,7 @@
 #include "runtime/web/Answers.h"
 #include "pictures/Page.h"
 #include "runtime/data/Quantise.h"
+#include "runtime/model/FileData.h"
 #include "runtime/model/LineText.h"
 
 #include <cstdlib>
@@ -24,6 +25,8 @@ class Asked {
 public:
   Status open(const FoveaImage &image);
   Json about() const;
+  /// Where the page writes the file of an input; null: the input has none.
+  char *roomOfFile(int32_t input, int32_t bytes);
   Status answer(const Json &question, Json &result);
 
 private:
@@ -39,6 +42,45 @@ private:
 };
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+/// The content of the files that the page gave, by input.
+static std::map<std::string, std::string> files;
+
+/// Takes the file that the page gave for an input, which the line names.
+static Status takeFile(const std::string &path, const DataDescription &data,
+                       DataValues &values, Lengths &lengths) {
+  auto found = files.find(data.spec.name);
+  if (found == files.end())
+    return Status::error("'" + data.spec.name + "' has no file");
+  return readFileData(found->second, path, data, values, lengths);
+}
+
+char *Asked::roomOfFile(int32_t input, int32_t bytes) {
+  const auto &inputs = text->inputs();
+  if (input < 0 || input >= int64_t(inputs.size()) || !inputs[input]->isFile())
+    return nullptr;
+  std::string &file = files[inputs[input]->spec.name];
+  file.assign(bytes, '\0');
+  return file.data();
+}
+
+/// What the page has to know of the files of an input.
+static Json fileOf(const DataDescription &data) {
+  if (data.isSound)
+    return {{"kind", "sound"}, {"rate", data.sound.rate}};
+  auto extent = [&](size_t axis) {
+    int64_t size = data.spec.axes[axis].size;
+    return data.spec.axes[axis].length.empty() ? Json(size) : Json();
+  };
+  size_t first = PixelAxes(data.spec).areFirst ? 1 : 0;
+  return {{"kind", "picture"},
+          {"rows", extent(first)},
+          {"columns", extent(first + 1)}};
+}
 
 //===----------------------------------------------------------------------===//
 // The model
@@ -71,14 +113,18 @@ Status Asked::open(const FoveaImage &image) {
         {image.functions[first + 2 * i], image.functions[first + 2 * i + 1]});
   search = std::make_unique<Search>(decoder, std::move(code),
                                     std::move(weights), nullptr);
-  text.emplace(description, words, decoder.programs[decoder.encode]);
+  text.emplace(description, words, decoder.programs[decoder.encode], takeFile);
   return Status::success();
 }
 
 Json Asked::about() const {
   Json inputs = Json::array(), outputs = Json::array(), shows = Json::array();
-  for (const DataDescription *data : text->inputs())
+  Json given = Json::object();
+  for (const DataDescription *data : text->inputs()) {
     inputs.push_back(data->spec.name);
+    if (data->isFile())
+      given[data->spec.name] = fileOf(*data);
+  }
   for (const DataDescription &data : description.data)
     if (data.isChosen)
       outputs.push_back(data.spec.name);
@@ -87,6 +133,7 @@ Json Asked::about() const {
   return {{"model", description.model},
           {"compiler", description.compiler},
           {"inputs", inputs},
+          {"files", given},
           {"outputs", outputs},
           {"beam", description.search.beam},
           {"shows", shows}};
@@ -192,6 +239,10 @@ const char *fovea_web_open(const FoveaImage *image) {
 char *fovea_web_room(int32_t bytes) {
   question.assign(bytes, '\0');
   return question.data();
+}
+
+char *fovea_web_file(int32_t input, int32_t bytes) {
+  return asked->roomOfFile(input, bytes);
 }
 
 const char *fovea_web_answer() {

@@ -25,7 +25,12 @@ async function startEngine(bytes) {
     about: call(() => own.fovea_page_open()),
     hasEnded: () => hasEnded,
     answer: (question) => call((memory) => {
-      const text = new TextEncoder().encode(JSON.stringify(question) + '\0');
+      (question.files ?? []).forEach((file, input) => {
+        if (!file) return;
+        const at = own.fovea_web_file(input, file.length);
+        if (at) memory().set(file, at);
+      });
+      const text = new TextEncoder().encode(JSON.stringify(question.files ? { ...question, files: undefined } : question) + '\0');
       const at = own.fovea_web_room(text.length);
       memory().set(text, at);
       return own.fovea_web_answer();

@@ -110,7 +110,11 @@ function showAnswers(hypotheses, milliseconds) {
   showPictures(0);
 }
 
+// Of each field that takes a file: the name and the bytes of the last one.
+const taken = new Map();
+
 const inputs = () => [...find('fields').querySelectorAll('input')];
+const textOf = (input) => input.type === 'file' ? taken.get(input)?.name ?? '' : input.value;
 
 // One question at a time. Meanwhile only the latest question is kept.
 async function ask() {
@@ -122,15 +126,16 @@ async function ask() {
   do {
     isAskedAgain = false;
     const nbest = Number(find('nbest').value);
-    const line = inputs().map((input) => input.value.replace(/\s+/g, ' ').trim()).join('\t');
+    const line = inputs().map((input) => textOf(input).replace(/\s+/g, ' ').trim()).join('\t');
+    const files = inputs().map((input) => taken.get(input)?.bytes);
     if (inputs().length > 0 && line.trim() === '') {
       showMistake('');
       showAnswers([], 0);
-      find('state').textContent = 'type something';
+      find('state').textContent = invitation();
       continue;
     }
     const begin = performance.now();
-    const { result, hasEnded } = await model.answer({ line, nbest, beam: Math.max(nbest, model.about.beam) });
+    const { result, hasEnded } = await model.answer({ line, files, nbest, beam: Math.max(nbest, model.about.beam) });
     showMistake(result.error ?? '');
     if (result.error) {
       showAnswers([], 0);
@@ -150,6 +155,51 @@ function askSoon() {
   timer = setTimeout(ask, 150);
 }
 
+const invitation = () => inputs().every((input) => input.type === 'file') ? 'choose a file' : 'type something';
+
+// A button that records; pressed again, it gives what it heard.
+function microphone(take) {
+  const button = Object.assign(document.createElement('button'), { type: 'button', textContent: 'record' });
+  let stop = null;
+  button.addEventListener('click', async () => {
+    try {
+      if (stop) stop();
+      stop = stop ? null : await recordSound(take);
+    } catch (error) {
+      showMistake(`the microphone cannot be used: ${error.message}`);
+    }
+    button.textContent = stop ? 'stop' : 'record';
+  });
+  return button;
+}
+
+function fieldOf(name, text) {
+  const label = document.createElement('label');
+  const input = Object.assign(document.createElement('input'), {
+    name, type: 'text', autocomplete: 'off', spellcheck: false, autocapitalize: 'off', value: text });
+  label.append(name, input);
+  input.addEventListener('input', askSoon);
+  return [label];
+}
+
+function fileFieldOf(name, wanted) {
+  const isSound = wanted.kind === 'sound', label = document.createElement('label');
+  const input = Object.assign(document.createElement('input'), { name, type: 'file', accept: isSound ? 'audio/*' : 'image/*' });
+  const take = async (blob, called) => {
+    try {
+      taken.set(input, { name: called, bytes: await (isSound ? soundOf : pictureOf)(blob, wanted) });
+      ask();
+    } catch (error) {
+      showMistake(`the browser cannot read '${called}': ${error.message}`);
+    }
+  };
+  label.append(name, input);
+  input.addEventListener('change', () => {
+    if (input.files.length > 0) take(input.files[0], input.files[0].name);
+  });
+  return isSound ? [label, microphone((sound) => take(sound, 'microphone'))] : [label];
+}
+
 async function begin() {
   try {
     model = await start();
@@ -164,12 +214,7 @@ async function begin() {
   const { about } = model, given = new URLSearchParams(location.hash.slice(1));
   find('compiler').textContent = about.compiler;
   for (const name of about.inputs) {
-    const label = document.createElement('label');
-    const input = Object.assign(document.createElement('input'), {
-      name, type: 'text', autocomplete: 'off', spellcheck: false, autocapitalize: 'off', value: given.get(name) ?? '' });
-    label.append(name, input);
-    find('fields').append(label);
-    input.addEventListener('input', askSoon);
+    find('fields').append(...(about.files[name] ? fileFieldOf(name, about.files[name]) : fieldOf(name, given.get(name) ?? '')));
   }
   find('nbest').value = given.get('answers') ?? '1';
   if (find('nbest').value === '') find('nbest').value = '1';
@@ -179,7 +224,7 @@ async function begin() {
     event.preventDefault();
     ask();
   });
-  find('state').textContent = about.inputs.length > 0 ? 'type something' : 'ready';
-  if (inputs().some((input) => input.value !== '')) ask();
+  find('state').textContent = about.inputs.length > 0 ? invitation() : 'ready';
+  if (inputs().some((input) => textOf(input) !== '')) ask();
 }
 begin();

@@ -1,5 +1,6 @@
 """page.py node|browser PAGE PROGRAM LINES [ANSWERS]: a page beside the program.
 page.py refused PAGE QUESTION..: what the module says of questions that are none.
+page.py recorded PAGE FROM TO: writes the samples of a WAV file as the page writes what it records.
 
 Both answer the same lines. They have to give the same words in the same order,
 and log p that differs by a ten-thousandth at most. `node` runs the module by the
@@ -17,12 +18,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOLERANCE = 1e-4
 
 NODE = """
-const [text, module, engine, questions] = require('fs').readFileSync(0, 'utf8').split('\\0');
+const { readFileSync } = require('fs');
+const [text, module, engine, questions] = readFileSync(0, 'utf8').split('\\0');
 (async () => {
   const start = new Function(engine + '; return startEngine;')();
   const model = await start(Buffer.from(module, 'base64'));
   console.log(JSON.stringify(model.about));
   for (const question of JSON.parse(questions)) {
+    if (question.paths) question.files = question.paths.map((path) => path && readFileSync(path));
     const beam = Math.max(question.nbest, model.about.beam);
     console.log(JSON.stringify(model.answer(question.nbest ? { beam, ...question } : question)));
   }
@@ -74,6 +77,22 @@ def by_browser(page, questions):
     return about, answers
 
 
+RECORDED = """
+const { readFileSync, writeFileSync } = require('fs');
+const [script, from, to] = readFileSync(0, 'utf8').split('\\0'), file = readFileSync(from);
+const bytes = new Uint8Array(file), wav = new DataView(bytes.buffer);
+const [wavOf, rateOf] = new Function(script + '; return [wavOf, rateOf];')();
+const samples = new Float32Array((bytes.length - 44) / 2).map((_, i) => wav.getInt16(44 + 2 * i, true) / 32768);
+writeFileSync(to, wavOf(samples, rateOf(bytes)));
+"""
+
+
+def recorded(page, wav, to):
+    with open(page) as file:
+        script = re.search(r"(// Files as a model takes them.*?)\nconst find", file.read(), re.S)[1]
+    subprocess.run(["node", "-e", RECORDED], input="\0".join((script, wav, to)), text=True, check=True)
+
+
 def refused(page, *questions):
     for answer in by_node(page, [json.loads(question) for question in questions])[1]:
         print(answer["error"])
@@ -84,8 +103,13 @@ def main():
     nbest = int(rest[0]) if rest else 1
     lines = open(lines).read().splitlines()
     questions = [{"line": line, "nbest": nbest} for line in lines]
+    for question, line in zip(questions, lines):
+        paths = [column if os.path.isfile(column) else None for column in line.split("\t")]
+        question.update({"paths": paths} if any(paths) else {})
     about, answers = {"node": by_node, "browser": by_browser}[how](page, questions)
     print("model:", about["model"], "inputs:", *about["inputs"], "drawn:", *about["shows"])
+    if about["files"]:
+        print("files:", *(word for pair in about["files"].items() for word in pair))
     worst, count, others = 0, 0, 0
     for line, answer in zip(lines, answers):
         wanted = subprocess.run(
@@ -110,7 +134,7 @@ def main():
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "refused":
-        refused(*sys.argv[2:])
+    if sys.argv[1] in ("refused", "recorded"):
+        {"refused": refused, "recorded": recorded}[sys.argv[1]](*sys.argv[2:])
     else:
         main()
