@@ -40,6 +40,7 @@ GLANCE = [
     ("draw", "Gregor et al. (2015)", "nats per picture", "bound of -log p, nats", "`draw`", "one latent", ""),
     ("glimpses", "Mnih et al. (2014)", "wrong digits, %", "wrong digits, %", "`ram`, moved", "a perceptron", "below the perceptron"),
     ("handwriting", "Graves (2013)", "nats per point", "nats per point", "`graves`", "`blind`", ""),
+    ("kanji", "Ha and Eck (2018)", "nats per point", "nats per point, at most", "`sketch_rnn`", "the same without", ""),
 ]
 
 # The second table: the task, its section, how a row begins, and the heads of three columns.
