@@ -79,9 +79,9 @@ struct Peak {
   int64_t operations = 0;
 };
 
-/// The form of a device's code: LLVM IR, its bytes in a file, its assembly
-/// under `--emit`'s name, or machine code.
-enum class DeviceText { LLVM, Bitcode, Assembly, MachineCode };
+/// The form of a device's code: LLVM IR, its assembly under `--emit`'s
+/// name, or machine code.
+enum class DeviceText { LLVM, Assembly, MachineCode };
 
 class Backend {
 public:
@@ -89,8 +89,7 @@ public:
 
   /// The names of its targets on the command line.
   virtual llvm::ArrayRef<llvm::StringLiteral> targets() const = 0;
-  /// Returns whether a target belongs to it; it may accept more than it lists.
-  virtual bool has(llvm::StringRef target) const {
+  bool has(llvm::StringRef target) const {
     return llvm::is_contained(targets(), target);
   }
   /// Creates a target. Fails if this machine cannot make code for it.
@@ -170,8 +169,7 @@ void addBackend(const Backend &backend);
 /// The names of the targets of such back ends.
 std::vector<std::string> addedTargets();
 
-/// The target `cuda:..` for a device of this compute capability; 0.0 is the
-/// emulator. Empty: none.
+/// The target `cuda:..` for a device of this compute capability. Empty: none.
 std::string gpuTargetFor(int major, int minor);
 
 /// The passes of all back ends.

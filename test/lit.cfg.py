@@ -22,13 +22,15 @@ the runtime for 64-bit ARM is built and qemu-aarch64 runs its programs, by
 %{aarch64}.
 `wasm32` holds where the runtime for WebAssembly is built.
 `emulator` holds where the emulator of a GPU is built; %{emulator} runs a command
-with it. `cuda-driver` holds where there is a driver of CUDA itself. `ptxas` holds where CUDA's assembler is installed, %{ptxas},
-in the toolkit %{toolkit}. `nvdisasm` holds where its disassembler is, %{nvdisasm}.
+with it. `mmasim` holds where Python has this package, a model of tensor cores.
+`cuda-driver` holds where there is a driver of CUDA itself. `ptxas` holds where CUDA's assembler is installed, %{ptxas},
+in the toolkit %{toolkit}; %{without-toolkit} hides it from a command. `nvdisasm` holds where its disassembler is, %{nvdisasm}.
 `sanitizer` holds where everything is built with one (scripts/test --sanitize).
 """
 
 import ctypes
 import glob
+import importlib.util
 import os
 import shutil
 import signal
@@ -111,12 +113,14 @@ if (
 if os.path.exists(os.path.join(config.fovea_build, "lib", "wasm32", "libfovea_rt.a")):
     config.available_features.add("wasm32")
 
-# CUDA's driver by an emulator, which programs find in its place. Models of tests
-# are so small that good code for their kernels takes longer than they run.
+# CUDA's driver by an emulator, which programs find in its place.
 emulated = os.path.join(config.fovea_build, "lib", "emulator")
 if os.path.exists(os.path.join(emulated, "libcuda.so.1")):
     config.available_features.add("emulator")
-    config.substitutions.append(("%{emulator}", f"env LD_LIBRARY_PATH={emulated} FOVEA_EMULATOR_OPTIMISE=0"))
+    config.substitutions.append(("%{emulator}", f"env LD_LIBRARY_PATH={emulated}"))
+
+if importlib.util.find_spec("mmasim"):
+    config.available_features.add("mmasim")
 
 try:
     ctypes.CDLL("libcuda.so.1")
@@ -129,6 +133,11 @@ if assembler:
     config.available_features.add("ptxas")
     config.substitutions.append(("%{ptxas}", assembler))
     config.substitutions.append(("%{toolkit}", os.path.dirname(os.path.dirname(assembler))))
+
+# Programs for a GPU then have machine code as well; the emulator reads one that has PTX alone.
+folders = config.environment["PATH"].split(os.pathsep)
+bare = os.pathsep.join(each for each in folders if not os.path.exists(os.path.join(each, "ptxas")))
+config.substitutions.append(("%{without-toolkit}", f"env CUDA_PATH=/nonexistent PATH={bare}"))
 
 # Of the toolkit, or of PyPI (scripts/setup).
 disassemblers = glob.glob(os.path.join(config.fovea_build, "python-packages/nvidia/*/bin"))

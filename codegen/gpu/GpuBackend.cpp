@@ -24,13 +24,10 @@ struct Architecture {
   int major, minor;
   int64_t kilobytes;
   bool isExact;
-  /// Returns whether the device takes LLVM IR instead of PTX.
-  bool takesBitcode = false;
 };
 } // namespace
 
-/// `cuda` alone is the first. The last two are the emulator's
-/// (docs/GPU_CODE.md).
+/// `cuda` alone is the first.
 static constexpr Architecture architectures[] = {
     {"cuda", "sm_80", "+ptx80", 8, 0, 99, false},
 #define ARCHITECTURE(name, features, major, minor, kilobytes)                  \
@@ -38,8 +35,6 @@ static constexpr Architecture architectures[] = {
 #define EXACT_ARCHITECTURE(name, features, major, minor, kilobytes)            \
   {"cuda:" #name, #name, features, major, minor, kilobytes, true},
 #include "codegen/gpu/Architectures.def"
-    {"cuda:emulator", "sm_80", "+ptx80", 0, 0, 99, true, true},
-    {"cuda:emulator-sm_90a", "sm_90a", "+ptx80", 0, 9, 227, true, true},
 };
 
 static constexpr std::pair<llvm::StringLiteral, DeviceFigures> figures[] = {
@@ -71,7 +66,7 @@ std::string fovea::codegen::gpuTargetFor(int major, int minor) {
   for (const Architecture &each : architectures) {
     bool isOwn = each.major == major && each.minor == minor;
     bool isOlder = std::pair(each.major, each.minor) <= std::pair(major, minor);
-    if (each.isExact ? isOwn : isOlder && major != 0)
+    if (each.isExact ? isOwn : isOlder)
       best = each.target;
   }
   return best;
@@ -82,16 +77,10 @@ class GpuBackend final : public Backend {
 public:
   GpuBackend() {
     for (const Architecture &each : architectures)
-      if (!each.takesBitcode)
-        names.push_back(each.target);
+      names.push_back(each.target);
   }
 
   ArrayRef<llvm::StringLiteral> targets() const override { return names; }
-  bool has(StringRef target) const override {
-    return llvm::any_of(architectures, [&](const Architecture &each) {
-      return each.target == target;
-    });
-  }
   llvm::Expected<Target> target(StringRef name) const override {
     const Architecture &own = architectureOf(name);
     Target target;
@@ -100,7 +89,6 @@ public:
     target.features = own.features.str();
     target.vectorBits = 32;
     target.vectorRegisters = 32;
-    target.takesBitcode = own.takesBitcode;
     return target;
   }
   Target host(const Target &) const override { return Target::host(); }
@@ -174,10 +162,8 @@ public:
   }
   llvm::Error finish(ModuleOp kernels, const Target &target,
                      bool isShipped) const override {
-    auto image = deviceCode(kernels, target,
-                            target.takesBitcode ? DeviceText::Bitcode
-                                                : DeviceText::Assembly);
-    if (image && isShipped && !target.takesBitcode)
+    auto image = deviceCode(kernels, target, DeviceText::Assembly);
+    if (image && isShipped)
       image = addCubin(*image, target.cpu);
     if (!image)
       return image.takeError();

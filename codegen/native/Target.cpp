@@ -204,8 +204,7 @@ llvm::Error Target::checkRunsHere() const {
 }
 
 std::string Target::describe() const {
-  return triple + " " + cpu + " " + features + " " +
-         std::to_string(vectorBits) + (takesBitcode ? " bitcode" : "");
+  return triple + " " + cpu + " " + features + " " + std::to_string(vectorBits);
 }
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>

@@ -35,8 +35,6 @@ struct Target {
   /// Whether a multiply-add is one operation with one rounding; otherwise it is
   /// two, with two roundings.
   bool fusesMultiplyAdd = true;
-  /// A device that takes LLVM IR: the emulator (docs/GPU_CODE.md).
-  bool takesBitcode = false;
 
   /// The CPU of this process.
   static Target host();

@@ -51,10 +51,11 @@ public:
   static Device *current();
 
   virtual const std::string &name() const = 0;
-  /// The compute capability; 0.0 is the emulator (docs/GPU_CODE.md).
+  /// The compute capability.
   virtual int major() const = 0;
   virtual int minor() const = 0;
-  bool isEmulator() const { return major() == 0; }
+  /// Whether the driver is the emulator (docs/GPU_CODE.md).
+  bool isEmulator() const { return name() == "emulator"; }
   virtual int64_t totalBytes() const = 0;
 
   /// Allocates memory shared by host and device; null if there is no more.

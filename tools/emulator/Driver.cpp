@@ -9,7 +9,7 @@
 //                              among them as usual
 //   FOVEA_EMULATOR_BYTES       memory of a device
 //   FOVEA_EMULATOR_VERSION     version of the driver, such as 13000
-//   FOVEA_EMULATOR_CAPABILITY  of the device, such as 75; 0: the emulator's own
+//   FOVEA_EMULATOR_CAPABILITY  of the device: 80 if it is not set
 //   FOVEA_EMULATOR_EDIT        before=>after: an edit of the PTX
 //   FOVEA_EMULATOR_BROKEN      1: the driver does not start
 //   FOVEA_EMULATOR_MANAGED     0: the device has no managed memory
@@ -20,21 +20,13 @@
 //   FOVEA_EMULATOR_LOG         a file that gets a line for each launch, and for
 //                              each graph, followed by its launches
 //   FOVEA_EMULATOR_WATCH       0: accesses are not checked
-//   FOVEA_EMULATOR_OPTIMISE    0: kernels are compiled faster and run slower
+//   FOVEA_EMULATOR_SUMS        ascending: tensor cores add as a CPU does
 //   FOVEA_EMULATOR_FAULT       a planted fault, which tests must find:
 //     barriers    no thread waits for its block
 //     blocks      every block takes itself for the first one
 //     memory      an allocation lacks its last number
 //     updates     a graph keeps its old arguments
-//     copies      no thread waits for a copy, or for room
 //     bytes       no barrier expects bytes
-//     products    no thread waits for sums
-//     proxies     copies ignore barriers
-//     grids       no block waits for others
-//     fences      fences do nothing
-//     peers       no block waits until another one of its cluster has room
-//     begins      no block waits for its cluster at its begin
-//     ends        no block waits for its cluster at its end
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,6 +40,11 @@
 
 using namespace fovea::emulator;
 
+Machine &fovea::emulator::machine() {
+  static auto *own = new Machine;
+  return *own;
+}
+
 std::recursive_mutex &fovea::emulator::driverMutex() {
   static std::recursive_mutex mutex;
   return mutex;
@@ -56,6 +53,10 @@ std::recursive_mutex &fovea::emulator::driverMutex() {
 int64_t fovea::emulator::numberOf(const char *name, int64_t otherwise) {
   const char *text = std::getenv(name);
   return text ? std::strtoll(text, nullptr, 10) : otherwise;
+}
+
+int64_t fovea::emulator::capability() {
+  return numberOf("FOVEA_EMULATOR_CAPABILITY", 80);
 }
 
 static int64_t totalBytes() {
@@ -101,11 +102,7 @@ static Fault faultOf(std::string_view name) {
   static constexpr std::pair<std::string_view, Fault> named[] = {
       {"barriers", Fault::Barriers}, {"blocks", Fault::Blocks},
       {"memory", Fault::Memory},     {"updates", Fault::Updates},
-      {"copies", Fault::Copies},     {"bytes", Fault::Bytes},
-      {"products", Fault::Products}, {"proxies", Fault::Proxies},
-      {"grids", Fault::Grids},       {"fences", Fault::Fences},
-      {"peers", Fault::Peers},       {"begins", Fault::Begins},
-      {"ends", Fault::Ends},
+      {"bytes", Fault::Bytes},
   };
   for (auto [known, fault] : named)
     if (name == known)
@@ -154,7 +151,7 @@ EXPORT cuDeviceGetAttribute(int *value, int attribute, int) {
     return 0;
   case 75:
   case 76: {
-    int64_t both = numberOf("FOVEA_EMULATOR_CAPABILITY", 0);
+    int64_t both = capability();
     *value = static_cast<int>(attribute == 75 ? both / 10 : both % 10);
     return 0;
   }
@@ -204,10 +201,11 @@ EXPORT cuMemFree_v2(void *address) {
 }
 
 EXPORT cuModuleLoadData(void **module, const void *image) {
-  auto loaded = DeviceModule::load(image);
+  std::string wrong;
+  auto loaded = DeviceModule::load(static_cast<const char *>(image), wrong);
   if (!loaded)
-    return answer(badImage, llvm::toString(loaded.takeError()));
-  *module = loaded->release();
+    return answer(badImage, wrong);
+  *module = loaded.release();
   return 0;
 }
 EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
@@ -245,46 +243,34 @@ int fovea::emulator::launch(const Kernel &kernel, const Grid &grid,
     hasFailed = answer(launchFailed, "the device is lost") != 0;
   if (hasFailed)
     return launchFailed;
-  // By value: the host may change its own list later.
   constexpr size_t mostSlots = 4096 / sizeof(int64_t) - 1;
-  static auto &list = *new std::vector<int64_t>;
-  if (list.empty()) {
-    list.resize(mostSlots);
-    machine().memory.add(list.data(), mostSlots * sizeof(int64_t),
-                         "the parameters");
-  }
-  if (kernel.slots > static_cast<int64_t>(mostSlots))
+  if (kernel.slots() > mostSlots)
     return answer(badValue, "a kernel has 4096 bytes of parameters at most");
-  const auto *given = static_cast<const int64_t *>(parameters[0]);
-  std::copy(given, given + kernel.slots, list.begin());
-  int64_t units = *static_cast<int64_t *>(parameters[1]);
   if (grid.sharedBytes > kernel.mostSharedBytes)
-    return answer(badValue, fmt::format("a block of kernel '{}' may have {} "
-                                        "bytes, not {}",
-                                        kernel.name, kernel.mostSharedBytes,
-                                        grid.sharedBytes));
+    return answer(badValue,
+                  fmt::format("a block of kernel '{}' may have {} "
+                              "bytes, not {}",
+                              kernel.entry->name, kernel.mostSharedBytes,
+                              grid.sharedBytes));
   if (grid.blocks % grid.cluster != 0)
     return answer(badValue, fmt::format("{} blocks are no clusters of {}",
                                         grid.blocks, grid.cluster));
-  DeviceModule::setSharedBytes(grid.sharedBytes);
-  log(fmt::format("{} blocks {} threads {} units {}{}", kernel.name,
+  auto units = *static_cast<int64_t *>(parameters[1]);
+  log(fmt::format("{} blocks {} threads {} units {}{}", kernel.entry->name,
                   grid.blocks, grid.threads, units,
                   isTogether ? " together"
                   : grid.cluster > 1
                       ? fmt::format(" in clusters of {}", grid.cluster)
                       : ""));
-  auto body = [&] { kernel.run(list.data(), units); };
-  std::string wrong =
-      kernel.entry
-          ? ptx::launch(*kernel.entry, grid, list.data(), units, isTogether)
-      : isTogether       ? machine().runTogether(grid, body)
-      : grid.cluster > 1 ? machine().runClusters(grid, body)
-                         : machine().run(grid, kernel.waits, body);
+  std::string wrong = ptx::launch(*kernel.entry, grid,
+                                  static_cast<const int64_t *>(parameters[0]),
+                                  units, isTogether);
   if (wrong.empty())
     return 0;
   // As on a device, the error appears at the next wait.
   hasFailed = true;
-  answer(launchFailed, fmt::format("kernel '{}': {}", kernel.name, wrong));
+  answer(launchFailed,
+         fmt::format("kernel '{}': {}", kernel.entry->name, wrong));
   return 0;
 }
 EXPORT cuLaunchKernelEx(const fovea::runtime::LaunchConfig *config,

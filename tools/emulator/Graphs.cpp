@@ -30,7 +30,7 @@ struct Node {
     kernel = static_cast<const Kernel *>(told.function);
     grid = {told.blocksX, told.threadsX, told.sharedBytes, grid.cluster};
     const auto *numbers = static_cast<const int64_t *>(told.parameters[0]);
-    list.assign(numbers, numbers + kernel->slots);
+    list.assign(numbers, numbers + kernel->slots());
     units = *static_cast<const int64_t *>(told.parameters[1]);
   }
 };

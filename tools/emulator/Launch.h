@@ -3,7 +3,7 @@
 #ifndef FOVEA_TOOLS_EMULATOR_LAUNCH_H
 #define FOVEA_TOOLS_EMULATOR_LAUNCH_H
 
-#include "tools/emulator/Block.h"
+#include "tools/emulator/Machine.h"
 #include "tools/emulator/Module.h"
 
 #include <mutex>
@@ -20,6 +20,9 @@ std::recursive_mutex &driverMutex();
 
 /// The settings in the environment.
 int64_t numberOf(const char *name, int64_t otherwise);
+
+/// The compute capability of the device, such as 80.
+int64_t capability();
 
 /// Sets `text` as the message of the error `code`, and returns the code.
 int answer(int code, const std::string &text);

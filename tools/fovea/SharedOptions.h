@@ -174,7 +174,7 @@ protected:
                      "(WebAssembly), cuda or cuda:sm_80, cuda:sm_90a (NVIDIA "
                      "GPUs); default: this one")
         ->check(CLI::IsMember({"native", "aarch64", "wasm32", "cuda",
-                               "cuda:sm_80", "cuda:sm_90a", "cuda:emulator"}))
+                               "cuda:sm_80", "cuda:sm_90a"}))
         ->excludes(command->get_option("--cpu"));
   }
 

@@ -8,9 +8,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/Endian.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -128,18 +126,6 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
   case DeviceText::LLVM:
     code->print(stream, nullptr);
     break;
-  case DeviceText::Bitcode: {
-    llvm::WriteBitcodeToFile(*code, stream);
-    stream.flush();
-    // The wrapper with the file's size: magic number, version, offset, size,
-    // and an unused type.
-    std::string header(20, '\0');
-    uint32_t words[] = {0x0B17C0DE, 0, 20, uint32_t(result.size()), 0};
-    for (auto [number, word] : llvm::enumerate(words))
-      llvm::support::endian::write32le(header.data() + 4 * number, word);
-    result = header + result;
-    break;
-  }
   case DeviceText::Assembly: {
     auto bytes =
         emitFile(*code, **machine, llvm::CodeGenFileType::AssemblyFile);

@@ -12,8 +12,7 @@
 
 namespace fovea::codegen {
 
-/// The text of the kernels as LLVM IR, as PTX, or the IR as the bytes of a
-/// file.
+/// The text of the kernels as LLVM IR or as PTX.
 llvm::Expected<std::string> deviceCode(mlir::ModuleOp kernels,
                                        const Target &target, DeviceText text);
 

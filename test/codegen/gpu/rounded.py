@@ -5,9 +5,9 @@
     rounded.py WORK_DIRECTORY [--schedules N] MODEL..
 
 `products`: one of each kind. They have the bits of a CPU in f32 that is given the
-rounded numbers, ties among them: the emulator adds terms in ascending order, as a
-CPU does, and a product of two such factors is exact. What rounding may change at
-most is derived from the numbers.
+rounded numbers, ties among them, where the emulator's tensor cores add as a CPU
+does; a product of two such factors is exact. What rounding may change at most is
+derived from the numbers.
 
 `copies`: the same of products that are large enough for copies of their factors,
 by the kernels of both architectures.
@@ -59,8 +59,10 @@ q[i,n] = sum[l](g[n,l] * h[i,l])
 o[i,n] = sum[l](b[n,l] * h[i,l])
 penalty sum[i,n]((y[i,n] + q[i,n]) * c[i,n])
 """
-# Of the emulator, where it takes an architecture's code, as IR or as PTX.
-CAPABILITIES = {"sm_80": "0", "sm_90a": "9", "sm_80-ptx": "80", "sm_90a-ptx": "90"}
+# Of the emulated device that runs an architecture's code.
+CAPABILITIES = {"sm_80": "80", "sm_90a": "90"}
+# Its tensor cores then add in ascending order, with a rounding each.
+LIKE_CPU = {"FOVEA_EMULATOR_SUMS": "ascending"}
 K, N, LENGTHS = 40, 150, {"S": (70, 3, 33, 16), "P": (19, 66, 1, 8)}  # a gradient is a quarter of a sum: exactly
 # What a model's loss may be off by, as a share: 8 binary digits of each factor.
 NEAR = 2**-6
@@ -144,12 +146,11 @@ def copies(work, schedules, architectures):
     run = Runner(work, spec, [], ["y", "z", "u", "p", "r", "q", "o", "grads"])
     expected = run(afterRounding(weights), afterRounding(inputs))
     for architecture in architectures or ("sm_80", "sm_90a"):
-        capability = CAPABILITIES[architecture]
+        how = {"FOVEA_EMULATOR_CAPABILITY": CAPABILITIES[architecture], **LIKE_CPU}
         for schedule in schedules:
-            wrong = differing(run.rounding(weights, inputs, schedule, FOVEA_EMULATOR_CAPABILITY=capability), expected,
-                              names)
+            wrong = differing(run.rounding(weights, inputs, schedule, **how), expected, names)
             assert not wrong, f"{wrong} differ ({architecture}, {schedule})"
-        found = run.rounding(weights, alone(inputs, 1), FOVEA_EMULATOR_CAPABILITY=capability)
+        found = run.rounding(weights, alone(inputs, 1), **how)
         assert found["y"].values[:70 * 300] == expected["y"].values[150 * 300:][:70 * 300], "it is another one alone"
         print(f"copies: {', '.join(names)} have the bits of rounded numbers by the kernels of {architecture}", flush=True)
 
@@ -168,7 +169,7 @@ def products(work, schedules):
     run = Runner(work, spec, [], ["y", "e", "grads"])
     expected = run(afterRounding(weights), afterRounding(inputs))
     for schedule in SCHEDULES[:schedules]:
-        wrong = differing(run.rounding(weights, inputs, schedule), expected, names)
+        wrong = differing(run.rounding(weights, inputs, schedule, **LIKE_CPU), expected, names)
         assert not wrong, f"{wrong} differ ({schedule})"
     print(f"products: {', '.join(names)} have the bits of rounded numbers")
 

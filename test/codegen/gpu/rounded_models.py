@@ -3,16 +3,17 @@
     rounded_models.py WORK_DIRECTORY PART/PARTS | MODEL..
 
 At sizes of which products are rounded: the loss, log p and all gradients have the
-same bits in the code of both architectures, under another schedule of threads and in
-another grid; an example has the same log p alone; and the loss and the angle between
-all of both gradients are near what a CPU has in f32 (docs/GPU_CODE.md).
+same bits in the code of both architectures where their tensor cores add alike, under
+another schedule of threads and in another grid; an example has the same log p alone;
+and the loss and the angle between all of both gradients are near what a CPU has in
+f32 (docs/GPU_CODE.md).
 """
 
 import math
 import os
 import sys
 
-from rounded import CAPABILITIES, NEAR, Runner, alone, differing
+from rounded import CAPABILITIES, LIKE_CPU, NEAR, Runner, alone, differing
 from same_bits import FIXED, GROWING, SCHEDULES, TESTS
 import tiny
 from parameters import drawn
@@ -31,12 +32,12 @@ def check(work, name):
     run = Runner(os.path.join(work, name), spec, sets, ["loss", "logp", "grads"])
     weights, inputs = drawn(spec, sets, 0.2), tiny.batch(data, 2, 0)
     older, newer = CAPABILITIES.values()
-    first = run.rounding(weights, inputs, SCHEDULES[0], FOVEA_EMULATOR_CAPABILITY=older)
-    second = run.rounding(weights, inputs, SCHEDULES[2], FOVEA_EMULATOR_CAPABILITY=newer)
+    first = run.rounding(weights, inputs, SCHEDULES[0], FOVEA_EMULATOR_CAPABILITY=older, **LIKE_CPU)
+    second = run.rounding(weights, inputs, SCHEDULES[2], FOVEA_EMULATOR_CAPABILITY=newer, **LIKE_CPU)
     if wrong := differing(second, first, first):
         return f"{len(wrong)} of {len(first)} results differ: {', '.join(wrong[:6])}", False
     # What is drawn for an example depends on its number.
-    found = run.rounding(weights, alone(inputs, 0), SCHEDULES[1], FOVEA_EMULATOR_CAPABILITY=older)
+    found = run.rounding(weights, alone(inputs, 0), SCHEDULES[1], FOVEA_EMULATOR_CAPABILITY=older, **LIKE_CPU)
     if found["logp"].values[0] != first["logp"].values[0]:
         return "an example has another log p alone", False
     exact = run(weights, inputs)

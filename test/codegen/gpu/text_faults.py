@@ -4,8 +4,9 @@
 
 There are four kinds of code. `groups`: products in bf16 by groups of warps, with copies by one instruction, and two
 blocks in a cluster. `warps`: products in bf16 by warps, with copies of 16 bytes. `f32`: products of f32, and a sum over
-the lanes of a warp. `loops`: a loop that stays on the device, whose blocks wait for each other. A fault is an edit of the text. It is seen if the emulator refuses the text, if a kernel fails, or
-if the results have other bits than without the edit.
+the lanes of a warp. `loops`: a loop that stays on the device, whose blocks wait for each other. A fault is an edit of
+the text. It is seen if the emulator refuses the text, if a kernel fails, or if the results have other bits than without
+the edit.
 """
 
 import math

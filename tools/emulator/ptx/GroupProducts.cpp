@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/emulator/ptx/TensorCore.h"
 #include "tools/emulator/ptx/Warp.h"
 
 #include <charconv>
@@ -154,7 +155,6 @@ bool Product::readRight() {
   return true;
 }
 
-/// Terms are added in ascending order, each with a rounding.
 void Product::compute() {
   size_t others = code.isTurned ? 4 : 5;
   bool adds = immediate(others) != 0;
@@ -166,8 +166,9 @@ void Product::compute() {
       float sum =
           adds ? std::bit_cast<float>(static_cast<uint32_t>(sums.lane[lane]))
                : 0;
-      for (uint32_t term = 0; term < numTerms; ++term)
-        sum = std::fma(left[row][term], right[column * numTerms + term], sum);
+      sum = tensorCore().add(
+          sum, left[row],
+          std::span(right).subspan(size_t(column) * numTerms, numTerms));
       sums.lane[lane] = std::bit_cast<uint32_t>(sum);
     }
   }

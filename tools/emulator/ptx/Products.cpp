@@ -1,18 +1,18 @@
 //===- Products.cpp - products of warps -----------------------------------===//
 
+#include "tools/emulator/ptx/TensorCore.h"
 #include "tools/emulator/ptx/Warp.h"
 
-#include <cmath>
-
 using namespace fovea::emulator::ptx;
+
+static constexpr uint32_t numTerms = 16;
 
 static float halfOf(uint64_t word, uint32_t number) {
   return std::bit_cast<float>(
       static_cast<uint32_t>(number % 2 ? word & 0xFFFF0000 : word << 16));
 }
 
-/// 16 x 16 times 16 x 8; the PTX manual says which lane has which elements. The
-/// terms are added in ascending order, each with a rounding.
+/// 16 x 16 times 16 x 8; the PTX manual says which lane has which elements.
 static Step multiply(Warp &warp, const Instruction &code, uint32_t mask) {
   if (!warp.isWhole(mask))
     return Step::Wait;
@@ -30,12 +30,13 @@ static Step multiply(Warp &warp, const Instruction &code, uint32_t mask) {
       uint32_t row = lane / 4, column = lane % 4 * 2 + i % 2;
       float sum =
           std::bit_cast<float>(static_cast<uint32_t>(from[6 + i].lane[lane]));
-      for (uint32_t term = 0; term < 16; ++term) {
+      float left[numTerms], right[numTerms];
+      for (uint32_t term = 0; term < numTerms; ++term) {
         uint32_t pair = term % 8 / 2, late = term / 8;
-        float left = halfOf(from[i / 2 + 2 * late].lane[4 * row + pair], term);
-        float right = halfOf(from[4 + late].lane[4 * column + pair], term);
-        sum = std::fma(left, right, sum);
+        left[term] = halfOf(from[i / 2 + 2 * late].lane[4 * row + pair], term);
+        right[term] = halfOf(from[4 + late].lane[4 * column + pair], term);
       }
+      sum = tensorCore().add(sum, left, right);
       // What a lane lacks is in all that it is multiplied with.
       warp.set(code.operands[i], lane, std::bit_cast<uint32_t>(sum),
                known == everyLane && (from[6 + i].known >> lane & 1));

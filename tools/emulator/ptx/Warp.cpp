@@ -26,12 +26,13 @@ Warp::Warp(Wave &wave, Block &block, uint32_t number)
   live = count == lanes ? everyLane : (uint32_t(1) << count) - 1;
   groups.push_back({0, live, false});
   registers = entry.maxRegisters;
+  uint32_t ownNumber = machine().fault == Fault::Blocks ? 0 : block.number;
   for (const auto &[name, place] : entry.special)
     for (uint32_t lane = 0; lane < lanes; ++lane) {
       file[place].known = everyLane;
       file[place].lane[lane] = name == "%tid.x"      ? number * lanes + lane
                                : name == "%laneid"   ? lane
-                               : name == "%ctaid.x"  ? block.number
+                               : name == "%ctaid.x"  ? ownNumber
                                : name == "%ntid.x"   ? wave.grid.threads
                                : name == "%nctaid.x" ? wave.grid.blocks
                                : name == "%cluster_ctarank" ? block.rank

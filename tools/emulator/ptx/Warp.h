@@ -9,7 +9,7 @@
 #ifndef FOVEA_TOOLS_EMULATOR_PTX_WARP_H
 #define FOVEA_TOOLS_EMULATOR_PTX_WARP_H
 
-#include "tools/emulator/Block.h"
+#include "tools/emulator/Machine.h"
 #include "tools/emulator/ptx/Code.h"
 #include "tools/emulator/ptx/Races.h"
 
