@@ -53,7 +53,9 @@ def TileKeys : Pass<"attn-tile-keys", "ProgramOp"> {
       rows and keys, and what is computed of each pair by itself; then a softmax
       and one product of its weights with values, and the softmax is put
       together from tiles; or, as in the backward pass, products of pairs with
-      values. Conditions of such a product are those of its pairs.
+      values. Conditions of such a product are those of its pairs. A division by
+      a constant, as by the root of the head's size, is a product with its
+      reciprocal there.
     * After: `attn-form-strips`, and `attn-split-adjoints`.
     * Not: other targets; products whose factors are not rounded, as a sum has the order of the equation then; pairs that anybody
       else reads; other normalisers; sums over the rows; heads of more than 128

@@ -11,10 +11,13 @@
 
 #include "targets/nvidia/TileKeys.h"
 #include "dialect/Precision.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/analysis/Batch.h"
 #include "passes/kernels/Members.h"
 #include "targets/nvidia/Passes.h"
 #include "targets/nvidia/Target.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -257,6 +260,26 @@ std::optional<Attention> fovea::attn::attentionIn(KernelOp kernel) {
 
 namespace {
 struct TileKeys : fovea::attn::impl::TileKeysBase<TileKeys> {
+  /// A division takes as long as ten products. Its last bit does not matter to
+  /// products whose factors are rounded.
+  static void multiplyByReciprocals(KernelOp kernel) {
+    kernel.walk([](arith::DivFOp op) {
+      FloatAttr divisor;
+      if (!matchPattern(op.getRhs(), m_Constant(&divisor)))
+        return;
+      double reciprocal = 1 / divisor.getValueAsDouble();
+      if (!std::isnormal(static_cast<float>(reciprocal)))
+        return;
+      OpBuilder builder(op);
+      Value factor = arith::ConstantOp::create(
+          builder, op.getLoc(), FloatAttr::get(op.getType(), reciprocal));
+      op.replaceAllUsesWith(
+          arith::MulFOp::create(builder, op.getLoc(), op.getLhs(), factor)
+              .getResult());
+      op.erase();
+    });
+  }
+
   void runOnOperation() override {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
@@ -264,8 +287,10 @@ struct TileKeys : fovea::attn::impl::TileKeysBase<TileKeys> {
     if (!target || target.getSharedBytes() == 0)
       return;
     for (auto kernel : getOperation().getOps<KernelOp>())
-      if (attentionIn(kernel))
+      if (attentionIn(kernel)) {
         kernel.setKeys(keysOfTile);
+        multiplyByReciprocals(kernel);
+      }
   }
 };
 } // namespace

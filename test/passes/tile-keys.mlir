@@ -1,7 +1,7 @@
 // RUN: fovea-opt %s --split-input-file "--pass-pipeline=builtin.module(attn-batch,attn-name-products,attn-order-sums,attn.program(attn-choose-precision,attn-form-strips,attn-tile-keys))" | FileCheck %s
 
 // Scores, something of each, their softmax and what it reads, with factors that
-// are rounded: some keys at a time.
+// are rounded: some keys at a time. A division by a constant is a product.
 
 // CHECK-LABEL: attn.program @attention
 module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
@@ -19,7 +19,12 @@ attn.program @attention {
   } : !attn.array<["T", "S"], f64>
   %s = attn.compute "s" (%t: "T", %u: "S") {
     %0 = attn.read %e[%t, %u] : !attn.array<["T", "S"], f64>
-    %1 = math.tanh %0 : f64
+    %root = arith.constant 1.250000e+00 : f64
+    // CHECK:     %[[SHARE:.*]] = arith.constant 8.000000e-01 : f64
+    // CHECK:     arith.mulf %{{.*}}, %[[SHARE]] : f64
+    // CHECK-NOT: arith.divf
+    %scaled = arith.divf %0, %root : f64
+    %1 = math.tanh %scaled : f64
     attn.yield %1 : f64
   } : !attn.array<["T", "S"], f64>
   %w = attn.compute "w" (%t: "T") softmax (%u: "S") {

@@ -510,14 +510,23 @@ void StripEmitter::emitInGroups(llvm::function_ref<Place()> placeOf,
 
 /// An exponential that is next rounded to bf16, or multiplies such a
 /// value, needs only the precision of ex2.approx: its relative error is
-/// 2^-22.
+/// 2^-22. exp(a - c) is 2^(a log2(e) - c log2(e)), by one multiply-add. What a
+/// loop carries is scaled by exactly 1 where the maximum stays: so `a` is no
+/// such value.
 static void approximateExponentials(func::FuncOp kernel) {
   kernel.walk([](math::ExpOp op) {
     if (!op.getType().isF32())
       return;
     KernelBuilder b(op.getLoc(), op);
-    Value power = b.create<arith::MulFOp>(
-        op.getOperand(), b.constant(op.getType(), llvm::numbers::log2e));
+    Value log2e = b.constant(op.getType(), llvm::numbers::log2e), power;
+    auto difference = op.getOperand().getDefiningOp<arith::SubFOp>();
+    if (difference && !isa<BlockArgument>(difference.getLhs())) {
+      Value shift = b.create<arith::NegFOp>(
+          b.create<arith::MulFOp>(difference.getRhs(), log2e));
+      power = b.create<math::FmaOp>(difference.getLhs(), log2e, shift);
+    } else {
+      power = b.create<arith::MulFOp>(op.getOperand(), log2e);
+    }
     auto call = b.create<LLVM::CallIntrinsicOp>(
         op.getType(), b.getStringAttr("llvm.nvvm.ex2.approx.ftz.f32"),
         ValueRange{power});

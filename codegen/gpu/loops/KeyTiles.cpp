@@ -56,8 +56,7 @@ Value StripEmitter::elementOf(ComputeOp op, Value row, Value key, Place &at,
 /// The larger of two; a NaN is lost here, but makes every exponential
 /// NaN.
 static Value larger(KernelBuilder &b, Value a, Value c) {
-  Value isLarger = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, a, c);
-  return b.select(isLarger, a, c);
+  return b.create<arith::MaxNumFOp>(a, c);
 }
 
 /// Multiplies `left`, four words per instruction, with the two right sides in

@@ -1,10 +1,12 @@
 """Disassembles machine code of a GPU and counts the instructions of each kernel.
 
-    opcodes.py NVDISASM FILE.cubin
+    opcodes.py NVDISASM FILE.cubin [MOST]
 
 Fails where a kernel has an instruction that would cost it its bits (atomic
 additions, but for those by which the blocks of a loop count themselves, and
-approximate functions), or a product has not those of its kind.
+approximate functions), or a product has not those of its kind. Fails as well if a
+warp of an attention by groups of warps needs more than MOST instructions for a
+tile of 64 keys, or calls a function there, as it does to divide.
 """
 
 import collections
@@ -23,27 +25,39 @@ FUNCTIONS = {"RCP", "RSQ", "RCP64H", "RSQ64H"}
 TENSOR = ("HMMA", "HGMMA")
 
 
-def count(nvdisasm, cubin):
-    """The instructions of each kernel, with their modifiers, by number."""
+def kernelsOf(nvdisasm, cubin):
+    """The instructions of each kernel, with their modifiers, and the loops among them: begins and ends."""
     text = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True).stdout
-    kernels = {}
+    kernels, loops = {}, {}
     for line in text.splitlines():
         if begins := re.match(r"\.text\.(\S+):", line):
-            opcodes = kernels.setdefault(begins[1], collections.Counter())
-        elif instruction := re.match(r"\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)", line):
-            opcodes[instruction[1]] += 1
-    return kernels
+            opcodes, found, labels = kernels.setdefault(begins[1], []), loops.setdefault(begins[1], []), {}
+        elif label := re.match(r"(\.L_\w+):", line):
+            labels[label[1]] = len(opcodes)
+        elif instruction := re.match(r"\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)(.*)", line):
+            opcodes.append(instruction[1])
+            target = re.search(r"\.L_\w+", instruction[2])
+            if instruction[1] == "BRA" and target and target[0] in labels:
+                found.append((labels[target[0]], len(opcodes)))
+    return kernels, loops
+
+
+def tileOf(code, loops):
+    """The instructions for a tile of keys: the shortest loop that multiplies."""
+    bodies = [collections.Counter(code[begin:end]) for begin, end in loops]
+    return min((body for body in bodies if total(body, "HGMMA")), key=lambda body: body.total())
 
 
 def total(opcodes, *names):
     return sum(number for opcode, number in opcodes.items() if opcode.split(".")[0] in names)
 
 
-def main(nvdisasm, cubin):
-    kernels = count(nvdisasm, cubin)
+def main(nvdisasm, cubin, most="0"):
+    kernels, loops = kernelsOf(nvdisasm, cubin)
     assert kernels, cubin
-    products = collections.Counter()
-    for name, opcodes in kernels.items():
+    products, tiles = collections.Counter(), []
+    for name, code in kernels.items():
+        opcodes = collections.Counter(code)
         counting = opcodes[COUNTING] if "$loop" in name else 0
         assert total(opcodes, *ATOMIC) == counting, f"{name} has atomic operations: {opcodes}"
         functions = {opcode.split(".")[1] for opcode in opcodes if opcode.startswith("MUFU.")}
@@ -68,8 +82,13 @@ def main(nvdisasm, cubin):
             assert total(opcodes, "HGMMA") >= 8, f"{name} multiplies by other instructions: {opcodes}"
             assert total(opcodes, "UBLKCP"), f"{name} fetches no tile by an instruction: {opcodes}"
             products["strips"] += 1
+            tile = tileOf(code, loops[name])
+            assert not total(tile, "CALL"), f"{name} calls a function for each pair: {tile}"
+            assert tile.total() <= int(most), f"{name} has {tile.total()} instructions for a tile of keys: {tile}"
+            tiles.append(tile.total())
     print(f"{len(kernels)} kernels, of which products: {products['f32']} in f32, {products['bf16']} in bf16, "
-          f"{products['groups']} by groups of warps; {products['strips']} attentions by such groups")
+          f"{products['groups']} by groups of warps; {products['strips']} attentions by such groups"
+          + "".join(f", {tile} instructions for a tile" for tile in tiles))
 
 
 if __name__ == "__main__":
