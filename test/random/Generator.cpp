@@ -188,6 +188,12 @@ void Writer::decoder() {
   Context context = at(place);
   const string t = context.indices[0].name;
   string width, features = stepFeatures(context, width);
+  if (known) {
+    // Decoding knows a length that an array gives which it reads.
+    string given = fresh("given");
+    declare(given, "real", SpecData::Real, {stepExtent});
+    features = "(" + features + ") * " + given + "[" + t + "]";
+  }
   string logits = fresh("logits");
   if (kind <= 1) {
     string value;
