@@ -402,8 +402,11 @@ bool fovea::cli::addsUpChoices(Model &model) {
       return WalkResult::advance();
     auto kind = treatment.getAs<StringAttr>("kind");
     auto samples = treatment.getAs<FloatAttr>("samples");
-    bool isSum =
-        kind && (kind.getValue() == "enumerate" || kind.getValue() == "guide");
+    // Of one choice there is one sum; of several, the sum of each is a share.
+    bool isOnce =
+        cast<attn::ArrayType>(choice.getResult().getType()).getRank() == 0;
+    bool isSum = kind && ((kind.getValue() == "enumerate" && isOnce) ||
+                          kind.getValue() == "guide");
     return isSum || (samples && samples.getValueAsDouble() > 1)
                ? WalkResult::interrupt()
                : WalkResult::advance();

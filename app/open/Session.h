@@ -135,7 +135,7 @@ void dropSystem(Model &model, llvm::StringRef name);
 bool hasObjective(Model &model);
 /// Returns whether log p of an example is the sum over its observed choices. It
 /// must not be a bound, a mean over samples, or a sum over the values of a
-/// latent choice.
+/// latent choice that is made once.
 bool addsUpChoices(Model &model);
 
 /// The names of the equations in a system of the front end.

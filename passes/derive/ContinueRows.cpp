@@ -22,9 +22,6 @@ namespace fovea::attn {
 using namespace mlir;
 using namespace fovea::attn;
 
-/// On an observed choice of `@decoding`: its data are continued.
-static constexpr StringLiteral continuedName = "attn.continued";
-
 namespace {
 
 class RowMaker {
@@ -305,6 +302,7 @@ LogicalResult RowMaker::make() {
       choice.getDistributionAttr(), choice.getParameterNamesAttr(),
       rowsOf(choice.getParameters(), 0), Value(), Value(), Value(), Value(),
       choice.getEndAttr(), UnitAttr(), DictionaryAttr());
+  generated->setAttr(continuedName, builder.getUnitAttr());
   known[{choice.getObserved(), 0}] = generated.getResult();
   for (auto mark : system.getOps<MarkOp>())
     makeMark(mark);
@@ -328,7 +326,7 @@ struct ContinueRows : fovea::attn::impl::ContinueRowsBase<ContinueRows> {
     SmallVector<ChoiceOp> choices;
     if (system)
       for (auto choice : system.getOps<ChoiceOp>())
-        if (choice->hasAttr(continuedName))
+        if (choice->hasAttr(continuedName) && choice.getObserved())
           choices.push_back(choice);
     if (choices.empty())
       return markAllAnalysesPreserved();

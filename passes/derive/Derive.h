@@ -10,6 +10,10 @@
 
 namespace fovea::attn {
 
+/// On an observed choice of `@decoding`: its data are continued; on a generated
+/// one: it is the row after the given ones.
+inline constexpr char continuedName[] = "attn.continued";
+
 /// Fails, with an error at each, when the system has latent choices: a choice
 /// with a result in `@training`, a choice marked `latent` in `@decoding`.
 llvm::LogicalResult refuseLatents(SystemOp system);

@@ -153,16 +153,18 @@ Value Objective::countOf() {
 void Objective::addSums() {
   for (auto &[latent, places] : summed) {
     loc = places.choice.getLoc();
-    Value logp = sumOverPlaces(builder, places, /*trained=*/false), used = logp;
+    LogSums sums = sumOverPlaces(builder, places, /*trained=*/false);
+    Value logp = sums.total, used = logp;
     if (llvm::any_of(places.evidence, [](const Places::Evidence &one) {
           return one.logp != one.trained;
         }))
-      used = sumOverPlaces(builder, places, /*trained=*/true);
-    // All of it at once: no element has a share of its own.
+      used = sumOverPlaces(builder, places, /*trained=*/true).total;
+    // A chain has one number for all of its places.
     if (each)
       OutputOp::create(
           builder, loc,
-          builder.getStringAttr("logp/sum." + places.choice.getTarget()), logp);
+          builder.getStringAttr("logp/sum." + places.choice.getTarget()),
+          sums.each);
     logps.push_back(logp);
     trained.push_back(used);
     estimates.push_back(used);

@@ -74,15 +74,21 @@ Value LogProbability::overPlaces(const Twine &label, Body body) {
     }
   if (llvm::is_sorted(order) && rest.empty())
     return all;
-  return compute(label, over, rest.empty() ? Reducer::none : Reducer::sum, rest,
-                 [&](Scalars &at) {
-                   SmallVector<Value> place(axes.size());
-                   for (auto [index, number] :
-                        llvm::zip_equal(at.indices, order))
-                     place[number] = index;
-                   Value read = ReadOp::create(at.builder, loc, all, place);
-                   return read;
-                 });
+  Value result =
+      compute(label, over, rest.empty() ? Reducer::none : Reducer::sum, rest,
+              [&](Scalars &at) {
+                SmallVector<Value> place(axes.size());
+                for (auto [index, number] : llvm::zip_equal(at.indices, order))
+                  place[number] = index;
+                Value read = ReadOp::create(at.builder, loc, all, place);
+                return read;
+              });
+  // A search adds up one symbol after the other.
+  if (!rest.empty())
+    cast<ComputeOp>(result.getDefiningOp())
+        .setOrderAttr(OrderAttr::get(builder.getContext(), OrderAttr::chain,
+                                     /*fused=*/false));
+  return result;
 }
 
 // The same two equations whether or not per-choice values are requested: so the

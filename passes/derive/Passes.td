@@ -43,7 +43,8 @@ def ContinueRows : Pass<"attn-continue-rows", "::mlir::ModuleOp"> {
     * In: the system `@decoding`, in which a choice of given nested data, of
       D rows, has `attn.continued`.
     * Out: the same system, in which the choice is one of a further row: of
-      its words up to the end symbol, over the open length `W[D]`. The equations
+      its words up to the end symbol, over the open length `W[D]`, and still has
+      the attribute. The equations
       that it needs are there once more, at D in place of their index; what they
       read of rows before theirs is given.
     * After: the front end. Before: `attn-draw-latents`, as the row has latent
@@ -59,7 +60,7 @@ def ContinueRows : Pass<"attn-continue-rows", "::mlir::ModuleOp"> {
     // becomes
 
     attn.length "W[D]" open
-    %next = attn.choice "said" categorical ["logits"] (%m : !attn.array<["W[D]", 97], f64>) end 1 -> !attn.array<["W[D]"], i64>
+    %next = attn.choice "said" categorical ["logits"] (%m : !attn.array<["W[D]", 97], f64>) end 1 -> !attn.array<["W[D]"], i64> {attn.continued}
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/derive/SumOverPlaces.h"
+#include "passes/derive/Derive.h"
 #include "passes/derive/EnumeratePlaces.h"
 #include "passes/derive/EquationBuilder.h"
 
@@ -22,13 +23,14 @@ class PlaceSum : EquationBuilder {
 public:
   PlaceSum(const OpBuilder &builder, const Places &places, bool trained);
 
-  Value total();
+  LogSums total();
   void replaceBest();
   LogicalResult drawFromSum(ChoiceOp generated, bool isWhole);
 
 private:
   Value logTable(ChoiceOp op, ArrayRef<Attribute> over, Attribute values);
-  Value waysTo(ChoiceOp generated, Value logps);
+  Value sumBefore(ChoiceOp generated, Value logps);
+  Value logOfRow(ChoiceOp generated, Value logits);
   Places withGenerated(ChoiceOp generated, Value logps, const Places &places);
   Value score(Scalars &at, Value current, Value previous);
   Value atStart(Scalars &at, ArrayRef<Value> rest, Value value);
@@ -189,13 +191,13 @@ Value PlaceSum::lastOf(Scalars &at, Value array, ArrayRef<Value> rest,
   return read;
 }
 
-Value PlaceSum::total() {
+LogSums PlaceSum::total() {
   if (!isChain) {
     Value each =
         compute("log_sum." + name, axes, Reducer::logsumexp, values,
                 [&](Scalars &at) { return score(at, at.indices.back(), {}); });
-    return sum("log_sums." + name, axes,
-               [&](Scalars &at) { return at.read(each); });
+    return {each, sum("log_sums." + name, axes,
+                      [&](Scalars &at) { return at.read(each); })};
   }
   ways = recursion(Reducer::logsumexp);
   Value each = compute(
@@ -203,8 +205,8 @@ Value PlaceSum::total() {
         ArrayRef<Value> place(at.indices);
         return lastOf(at, ways, place.drop_back(), place.back());
       });
-  return sum("log_sums." + name, rest,
-             [&](Scalars &at) { return at.read(each); });
+  return {each, sum("log_sums." + name, rest,
+                    [&](Scalars &at) { return at.read(each); })};
 }
 
 void PlaceSum::replaceBest() {
@@ -284,10 +286,10 @@ void PlaceSum::replaceBest() {
 // In decoding
 //===----------------------------------------------------------------------===//
 
-/// log p of a value and of all that was generated ahead of a place of
-/// `generated`, which has an axis more than the choice: over its places and the
-/// values. `logps`: of each symbol.
-Value PlaceSum::waysTo(ChoiceOp generated, Value logps) {
+/// log p of all that was generated ahead of a place of `generated`, which has
+/// an axis more than the choice: over its places and the values of the choice.
+/// `logps`: of each symbol.
+Value PlaceSum::sumBefore(ChoiceOp generated, Value logps) {
   auto shape = cast<ArrayType>(generated.getResult().getType()).getShape();
   SmallVector<Attribute> all(shape.begin(), shape.end());
   all.push_back(values);
@@ -296,42 +298,47 @@ Value PlaceSum::waysTo(ChoiceOp generated, Value logps) {
           builder, loc, ArrayType::get(all, builder.getF64Type()), ValueRange())
           .getResult(0);
   // At the previous place, and for the symbol generated there.
-  Value ways =
-      compute("ways." + name, all, Reducer::none, {}, [&](Scalars &at) {
-        ArrayRef<Value> place = ArrayRef<Value>(at.indices).drop_back();
-        Value value = at.indices.back();
-        SmallVector<Value> before(place), own(place.drop_back());
-        before.back() = at.before(place.back());
-        before.push_back(value);
-        own.push_back(value);
-        Value isFirst =
-            arith::CmpIOp::create(at.builder, loc, arith::CmpIPredicate::eq,
-                                  place.back(), at.place(0));
-        return at.either(
-            isFirst,
-            [&] {
-              Value prior = ReadOp::create(at.builder, loc, table, own);
-              return prior;
-            },
-            [&] {
-              ArrayRef<Value> there = ArrayRef<Value>(before).drop_back();
-              Value none = arith::ConstantOp::create(
-                  at.builder, loc,
-                  at.builder.getZeroAttr(
-                      cast<ArrayType>(generated.getResult().getType())
-                          .getElementType()));
-              Value symbol = at.readOr(generated.getResult(), there, none);
-              SmallVector<Value> where = {value};
-              llvm::append_range(where, there);
-              where.push_back(at.asPlace(symbol));
-              Value zero = at.constant(0);
-              Value sum = at.readOr(self, before, zero);
-              return at.add(sum, at.readOr(logps, where, zero));
-            });
-      });
-  self.replaceAllUsesWith(ways);
+  Value sums =
+      compute("sum_log_p." + generated.getTarget(), all, Reducer::none, {},
+              [&](Scalars &at) {
+                ArrayRef<Value> place = ArrayRef<Value>(at.indices).drop_back();
+                Value value = at.indices.back();
+                SmallVector<Value> before(place);
+                before.back() = at.before(place.back());
+                before.push_back(value);
+                ArrayRef<Value> there = ArrayRef<Value>(before).drop_back();
+                Value none = arith::ConstantOp::create(
+                    at.builder, loc,
+                    at.builder.getZeroAttr(
+                        cast<ArrayType>(generated.getResult().getType())
+                            .getElementType()));
+                Value symbol = at.readOr(generated.getResult(), there, none);
+                SmallVector<Value> where = {value};
+                llvm::append_range(where, there);
+                where.push_back(at.asPlace(symbol));
+                Value zero = at.constant(0);
+                Value sum = at.readOr(self, before, zero);
+                return at.add(sum, at.readOr(logps, where, zero));
+              });
+  self.replaceAllUsesWith(sums);
   self.getDefiningOp()->erase();
-  return ways;
+  return sums;
+}
+
+/// log p of a row: what its last symbol adds to the row before it is in the
+/// number of that symbol.
+Value PlaceSum::logOfRow(ChoiceOp generated, Value logits) {
+  auto row = cast<ArrayType>(generated.getResult().getType()).getShape();
+  Value each = compute(
+      "log_p_so_far." + generated.getTarget(), row.getValue(), Reducer::none,
+      {}, [&](Scalars &at) {
+        return at.read(logits, at.asPlace(at.read(generated.getResult())));
+      });
+  return compute("log_sum." + name, {}, Reducer::none, {}, [&](Scalars &at) {
+    Value length = ExtentOp::create(at.builder, loc, cast<StringAttr>(row[0]),
+                                    Value(), UnitAttr());
+    return at.readOr(each, at.before(length), at.constant(0));
+  });
 }
 
 /// The places, with log p of what is generated as the last evidence: as if it
@@ -392,19 +399,15 @@ LogicalResult PlaceSum::drawFromSum(ChoiceOp generated, bool isWhole) {
   SmallVector<Attribute> all(unsigned(hasCurrent) + unsigned(hasPrevious),
                              values);
   llvm::append_range(all, own);
-  Value logps = logTable(generated, all, symbols);
+  Value logps = logTable(generated, all, symbols), whole, before;
   if (isChain) {
     Places seen = withGenerated(generated, logps, places);
     PlaceSum known(builder, seen, /*trained=*/false);
-    Value total = known.total();
-    if (isWhole)
-      OutputOp::create(
-          builder, generated.getLoc(),
-          builder.getStringAttr("logp/sum/" + generated.getTarget()), total);
+    whole = known.total().total;
     // The outputs so far are included in the paths to the previous place.
     ways = known.ways;
   } else if (!isOwn) {
-    ways = waysTo(generated, logps);
+    before = sumBefore(generated, logps);
   }
   // Over the places, the symbols, and the values of the choice.
   SmallVector<Attribute> kept(own);
@@ -438,14 +441,21 @@ LogicalResult PlaceSum::drawFromSum(ChoiceOp generated, bool isWhole) {
     logits = compute("logits." + generated.getTarget(), kept,
                      Reducer::logsumexp, values, [&](Scalars &at) {
                        Value value = at.indices.back();
-                       SmallVector<Value> place(
-                           ArrayRef<Value>(at.indices).take_front(own.size()));
-                       place.push_back(value);
-                       Value prior = ReadOp::create(at.builder, loc,
-                                                    ways ? ways : table, place);
-                       return at.add(prior, logpAt(at, value, {}));
+                       auto valueAt = [&](Value array, size_t count) {
+                         SmallVector<Value> place(
+                             ArrayRef<Value>(at.indices).take_front(count));
+                         place.push_back(value);
+                         Value read =
+                             ReadOp::create(at.builder, loc, array, place);
+                         return read;
+                       };
+                       Value logp = logpAt(at, value, {});
+                       if (before)
+                         logp = at.add(valueAt(before, own.size()), logp);
+                       return at.add(valueAt(table, axes.size()), logp);
                      });
   }
+  Value sums = logits;
   if (isBit)
     logits = compute("logit." + generated.getTarget(), own, Reducer::none, {},
                      [&](Scalars &at) {
@@ -458,13 +468,19 @@ LogicalResult PlaceSum::drawFromSum(ChoiceOp generated, bool isWhole) {
       builder.getStrArrayAttr({isBit ? "logit" : "logits"}), {logits}, Value(),
       Value(), Value(), Value(), generated.getEndAttr(), UnitAttr(),
       DictionaryAttr());
+  if (generated->hasAttr(continuedName) && before && axes.empty())
+    whole = logOfRow(drawn, sums);
+  if (isWhole && whole)
+    OutputOp::create(builder, generated.getLoc(),
+                     builder.getStringAttr("logp/sum/" + generated.getTarget()),
+                     whole);
   generated.getResult().replaceAllUsesWith(drawn.getResult());
   generated.erase();
   return success();
 }
 
-Value fovea::attn::sumOverPlaces(const OpBuilder &builder, const Places &places,
-                                 bool trained) {
+LogSums fovea::attn::sumOverPlaces(const OpBuilder &builder,
+                                   const Places &places, bool trained) {
   return PlaceSum(builder, places, trained).total();
 }
 

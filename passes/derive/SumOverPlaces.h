@@ -20,9 +20,13 @@ struct Places {
   llvm::SmallVector<Evidence> evidence;
 };
 
-/// log p of the data, over all paths. `trained`: with smoothing.
-mlir::Value sumOverPlaces(const mlir::OpBuilder &builder, const Places &places,
-                          bool trained);
+/// log p of the data: for each place, or each chain of places, and all of it.
+struct LogSums {
+  mlir::Value each, total;
+};
+/// Over all paths. `trained`: with smoothing.
+LogSums sumOverPlaces(const mlir::OpBuilder &builder, const Places &places,
+                      bool trained);
 
 /// Replaces the arrays of the most probable values.
 void findMostProbable(const mlir::OpBuilder &builder, const Places &places);
@@ -30,8 +34,9 @@ void findMostProbable(const mlir::OpBuilder &builder, const Places &places);
 /// `marginal` in decoding: what depends on the choice is generated from the sum
 /// over all of its values, and the choice is gone. `start`: at the boundary, or
 /// null. Fails, with an error, where there is no such sum. `isWhole`: no other
-/// choice is summed over. Then, of a chain, the output `logp/sum/NAME` is log p
-/// of all that is generated, by the equations of the objective.
+/// choice is summed over. Then a chain, and a row that continues data, has the
+/// output `logp/sum/NAME`: log p of all that is generated, with the bits of the
+/// objective.
 llvm::LogicalResult generateFromSum(ChoiceOp choice, ChoiceOp start,
                                     bool isWhole);
 

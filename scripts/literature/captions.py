@@ -122,8 +122,9 @@ def nearest(images, pictures):
     return [int(((known - one)**2).sum(1).argmin()) for one in asked]
 
 
-def emoji(folder, data, updates, only):
-    """Of the training file, every 16th drawing chooses weights. The other file is the test."""
+def drawings(folder, data):
+    """The files of each part, the names and the contents. Of the training file, every 16th drawing chooses weights. The
+    other file is the test."""
     named, content = {}, {}
     for part in ("train", "valid"):
         named[part] = {}
@@ -140,6 +141,11 @@ def emoji(folder, data, updates, only):
     drawn = {part: [content[file][number] for file, number in own] for part, own in parts.items()}
     sets = {part: {"image": stored(folder / f"{part}.npy", shape, drawn[part]),
                    "tgt": lines(folder / f"{part}.txt", called[part])} for part in parts}
+    return sets, called, drawn
+
+
+def emoji(folder, data, updates, only):
+    sets, called, drawn = drawings(folder, data)
     tones = [found for found in map(TONE.fullmatch, called["train"]) if found]
     known = [{found[at] for found in tones} for at in (1, 2)]
     right = called["test"]

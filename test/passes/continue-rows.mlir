@@ -13,7 +13,7 @@
 // CHECK-DAG:     %[[Z:.*]] = attn.choice "z" bernoulli ["prob"](%[[PRIOR:.*]] : !attn.array<[], f64>) latent treated {kind = "mode"} -> !attn.array<[], i1>
 // CHECK-DAG:     %[[START:.*]] = attn.compute "start" () {
 // CHECK-DAG:     %[[STATE:.*]] = attn.compute "state" (%[[J:.*]]: "W[D]") {
-// CHECK-DAG:     %[[Y:.*]] = attn.choice "said" categorical ["logits"](%[[L:.*]] : !attn.array<["W[D]", 3], f64>) end 1 : i64 -> !attn.array<["W[D]"], i64>
+// CHECK-DAG:     %[[Y:.*]] = attn.choice "said" categorical ["logits"](%[[L:.*]] : !attn.array<["W[D]", 3], f64>) end 1 : i64 {attn.continued} -> !attn.array<["W[D]"], i64>
 // CHECK-DAG:     %[[FINE:.*]] = attn.compute "fine" (%{{.*}}: "W[D]") {
 // CHECK-DAG:     attn.mark "valid" %[[FINE]] : !attn.array<["W[D]"], i1>
 // CHECK-DAG:     attn.equation "state" %[[STATE]]
