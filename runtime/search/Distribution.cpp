@@ -125,8 +125,9 @@ bool Distribution::finish() {
       largest = std::max(largest, logit);
     for (double logit : values)
       sum += expOf(logit - largest);
+    double logSum = logOf(sum);
     for (double &logit : values)
-      logit = logit - largest - logOf(sum);
+      logit = logit - largest - logSum;
   }
   return true;
 }
@@ -180,13 +181,14 @@ std::vector<double> Distribution::mode() const {
 
 /// The symbol at a uniform number's place in the cumulative distribution.
 static size_t symbolAt(const std::vector<double> &logps, double uniform) {
+  std::vector<double> probabilities(logps.size());
   double total = 0;
-  for (double logp : logps)
-    total += expOf(logp);
+  for (size_t symbol = 0; symbol < logps.size(); ++symbol)
+    total += probabilities[symbol] = expOf(logps[symbol]);
   double rest = uniform * total;
   size_t last = 0;
   for (size_t symbol = 0; symbol < logps.size(); ++symbol) {
-    double p = expOf(logps[symbol]);
+    double p = probabilities[symbol];
     if (p > 0)
       last = symbol;
     if (rest < p)
@@ -207,8 +209,9 @@ static std::vector<double> tempered(const std::vector<double> &logps,
     largest = std::max(largest, logp /= temperature);
   for (double &logp : result)
     sum += expOf(logp -= largest);
+  double logSum = logOf(sum);
   for (double &logp : result)
-    logp -= logOf(sum);
+    logp -= logSum;
   if (topK <= 0 && topP >= 1)
     return result;
   // Sorts only as many as can be kept.
