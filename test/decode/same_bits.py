@@ -218,7 +218,7 @@ def check(model, quick, equation=None):
 
 
 def check_turns(model, name):
-    """log p of a further turn is what it adds to that of the dialogue."""
+    """log p of a further turn is what it adds to that of the dialogue, compiled and interpreted."""
     def turns_of(row):
         lengths, turns = model.tensors[name + ".length.2"], model.tensors[name]
         _, most, width = turns.shape
@@ -241,7 +241,9 @@ def check_turns(model, name):
     for dtype in ("f32", "f64"):
         for way in WAYS:
             how, given, longer, found = ["--dtype", dtype], [], [], []
-            for row, line in enumerate(model.decode(*how, *way).splitlines()):
+            lines = model.decode(*how, *way)
+            assert dtype == "f64" or lines == model.decode(*how, *way, "--reference"), (model.name, way)
+            for row, line in enumerate(lines.splitlines()):
                 for one in json.loads(line)["hypotheses"]:
                     turn = [int(x) for x in one["outputs"][name].split()] + [1] * one["ended"]
                     given.append(turns_of(row))
