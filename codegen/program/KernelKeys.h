@@ -2,7 +2,7 @@
 //
 // Twelve layers have the same equations for other arrays. Their kernels differ
 // in the frame slots of these arrays alone, so one kernel is emitted for all of
-// them. A key says what a kernel depends on, and the slots apart from it.
+// them. A key has all that a kernel depends on, and the slots apart.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 namespace fovea::codegen {
 
 /// What the kernel of a run depends on. Runs with equal words have the same
-/// kernel if each slot of one is replaced by that of the other.
+/// kernel, once the slots of one replace those of the other.
 struct KernelKey {
   std::vector<uint64_t> words;
   /// The frame slots that differ, each once, in the order of the words.

@@ -93,15 +93,15 @@ func.func @writes(%frame: !llvm.ptr) {
 
 // A call whose slots are known launches the kernel of an earlier call, which
 // reads these slots instead of its own.
-// CHECK-LABEL: func.func private @again.q.4(
+// CHECK-LABEL: func.func private @again.q.3(
 // CHECK-NOT:   func.func private @again.q
 // CHECK-LABEL: func.func @again(
 // CHECK-SAME:      %[[FRAME:.*]]: !llvm.ptr
-// CHECK:         constant @again.q.4
+// CHECK:         constant @again.q.3
 // CHECK:         %[[SEVEN:.*]] = arith.constant 7 : i64
 // CHECK:         llvm.getelementptr %[[FRAME]][%[[SEVEN]]]
 // CHECK:         call @fovea_parallel(
-// CHECK:         constant @again.q.4
+// CHECK:         constant @again.q.3
 // CHECK:         %[[NINE:.*]] = arith.constant 9 : i64
 // CHECK:         llvm.getelementptr %[[FRAME]][%[[NINE]]]
 // CHECK-NOT:     fovea.slots

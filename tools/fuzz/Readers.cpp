@@ -234,7 +234,7 @@ static void readMessages(const std::string &bytes) {
   MemoryFile file(bytes, "fuzz.lsp");
   size_t mistakes = 0;
   editors::Messages messages(
-      file.number(), [] {},
+      file.number(), [] { return -1; },
       [&](int, const std::string &text) {
         demand(!text.empty(), "a message is refused without a reason");
         ++mistakes;
