@@ -79,21 +79,37 @@ void ComputeEmitter::emitRange(const Place &at, Value begin, Value end) {
   emitAll();
 }
 
-/// The number of leading parallel indices that decide the condition; none if it
-/// involves others.
+/// The number of leading indices that decide the condition; none if threads of
+/// a team, which stay together, or lanes would differ.
 std::optional<unsigned> ComputeEmitter::decidingIndices() {
-  if (!op.hasCondition() || batchOf(op) == BatchKind::sum ||
-      (op.getReducer() != Reducer::none && op.getReducer() != Reducer::sum))
+  if (!op.hasCondition() || isDecided)
     return std::nullopt;
   uint64_t needs =
       dependence(op.getCondition().front().getTerminator()->getOperand(0));
   unsigned leading = llvm::bit_width(needs);
-  bool isVector = isParallel(along) && static_cast<unsigned>(along) < leading;
-  // Threads of a team that share the work of a place stay together.
-  if (leading > op.getNumParallel() || isVector ||
-      (leading != 0 && builder.team()))
+  if ((along >= 0 && needs >> along & 1) || (leading != 0 && builder.team()))
     return std::nullopt;
   return leading;
+}
+
+/// The same if these are parallel indices, and a result is zero where the
+/// condition does not hold.
+bool ComputeEmitter::isDecidedAt(unsigned number) {
+  bool isZero =
+      op.getReducer() == Reducer::none || op.getReducer() == Reducer::sum;
+  bool isVectorBefore = isParallel(along) && unsigned(along) < number;
+  return isZero && !isVectorBefore && batchOf(op) != BatchKind::sum &&
+         decidingIndices() == number;
+}
+
+/// The condition, which the indices that are known decide.
+Value ComputeEmitter::decided() {
+  auto at = indices;
+  for (Index &index : at)
+    if (!index.base)
+      index = {builder.number(0)};
+  return BodyEmitter(builder, storage, place, 0)
+      .emit(op.getCondition(), at, nullptr, nullptr);
 }
 
 void ComputeEmitter::emitAll() {
@@ -106,12 +122,7 @@ void ComputeEmitter::emitAll() {
 /// The places from parallel index `number` on: zeros if the condition, which
 /// the indices before it decide, does not hold.
 void ComputeEmitter::emitDecided(unsigned number) {
-  auto at = indices;
-  for (Index &index : at)
-    if (!index.base)
-      index = {builder.number(0)};
-  Value holds = BodyEmitter(builder, storage, place, 0)
-                    .emit(op.getCondition(), at, nullptr, nullptr);
+  Value holds = decided();
   llvm::SaveAndRestore known(isDecided, true);
   builder.branch(
       holds, [&] { emitParallel(number); }, [&] { emitZeros(number); });
@@ -261,7 +272,7 @@ ComputeEmitter::Values ComputeEmitter::forVectors(unsigned number, Value first,
 }
 
 void ComputeEmitter::emitParallel(unsigned number) {
-  if (!isDecided && decidingIndices() == number)
+  if (isDecidedAt(number))
     return emitDecided(number);
   if (number == op.getNumParallel())
     return emitElements();
@@ -565,6 +576,15 @@ Value ComputeEmitter::alignLanes(Value first) {
 /// innermost.
 ComputeEmitter::Values
 ComputeEmitter::overReductions(unsigned number, Values carried, Step element) {
+  // What a condition excludes takes no part, whatever the reducer.
+  if (number > op.getNumParallel() && number < op.getNumIndices() &&
+      decidingIndices() == number) {
+    Value holds = decided();
+    llvm::SaveAndRestore known(isDecided, true);
+    return builder.chooseAll(
+        holds, [&] { return overReductions(number, carried, element); },
+        [&] { return carried; });
+  }
   if (number == op.getNumIndices()) {
     if (along < 0 || isParallel(along))
       return element(0, nullptr, carried);

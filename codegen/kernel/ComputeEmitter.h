@@ -59,6 +59,8 @@ private:
   Values forVectors(unsigned number, mlir::Value first, mlir::Value last,
                     Values carried, Step step);
   std::optional<unsigned> decidingIndices();
+  bool isDecidedAt(unsigned number);
+  mlir::Value decided();
   void emitAll();
   void emitDecided(unsigned number);
   void emitZeros(unsigned number);
