@@ -1,12 +1,13 @@
 """Lets every system call of a command fail, one per run, and looks at what is left.
 
-  fault_loop.py [--every N] [--most N] [--only NAME,..] [--allocations LIBRARY] COPY.FOV
+  fault_loop.py [--every N] [--most N] [--only NAME,..] [--allocations LIBRARY | --driver FOLDER DRIVER] COPY.FOV
 
 Each command runs in a copy of a prepared folder. Whichever call fails, the command
 either does its work, with the same results as ever, or ends with exit code 1 or 3 and an
 error. Afterwards the same command, without faults, has the results of one that nothing
-disturbed. --every N takes each N-th call only, and --most N only N of a kind. With --allocations, the N-th allocations
-of memory fail instead of system calls; allocations.c is the library.
+disturbed. --every N takes each N-th call only, and --most N only N of a kind. With
+--allocations, it is allocations of memory that fail, and with --driver, calls of CUDA's
+driver.
 """
 
 import argparse
@@ -44,9 +45,65 @@ COMMANDS = {
 }
 
 
+class SystemCalls:
+    """One of them fails, by strace."""
+
+    prefix = []
+
+    def counting(self, file):
+        return ["strace", "-f", "-qq", "-o", file, "-e", "trace=" + ",".join(ERRORS)]
+
+    def counts(self, lines):
+        found = (re.match(r"\d+ +(\w+)\(", line) for line in lines)
+        return collections.Counter(one[1] for one in found if one)
+
+    def failing(self, call, number):
+        return ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"inject={call}:error={ERRORS[call]}:when={number}"]
+
+
+class Allocations:
+    """One gives no memory, by allocations.c."""
+
+    def __init__(self, library):
+        # No cache, so that each run does the same.
+        self.prefix = ["env", "FOVEA_CACHE=", f"LD_PRELOAD={library}"]
+
+    def counting(self, file):
+        return [*self.prefix, f"FOVEA_COUNTS={file}"]
+
+    def counts(self, lines):
+        # The largest is the command itself, and not a program that it calls.
+        return collections.Counter({"allocation": max(int(line.split()[0]) for line in lines)})
+
+    def failing(self, call, number):
+        return [*self.prefix, f"FOVEA_FAIL={number}"]
+
+
+class DriverCalls:
+    """One call of CUDA's driver fails, by failing_driver.c in FOLDER ahead of DRIVER."""
+
+    def __init__(self, folder, driver):
+        self.prefix = ["env", f"LD_LIBRARY_PATH={folder}", f"FOVEA_DRIVER={driver}", "FOVEA_EMULATOR_OPTIMISE=0",
+                       "FOVEA_EMULATOR_WATCH=0", "FOVEA_EMULATOR_PROCESSORS=1"]
+
+    def counting(self, file):
+        return [*self.prefix, f"FOVEA_COUNTS={file}"]
+
+    def counts(self, lines):
+        counts = collections.Counter({name: int(count) for name, count in map(str.split, lines)})
+        del counts["cuGetErrorString"]  # it gives no results
+        return counts
+
+    def failing(self, call, number):
+        outOfMemory, unknown = 2, 999
+        error = outOfMemory if "Alloc" in call or "Load" in call else unknown
+        return [*self.prefix, f"FOVEA_FAIL={call}:{number}:{error}"]
+
+
 class Loop:
-    def __init__(self, options):
+    def __init__(self, options, way):
         self.options = options
+        self.way = way
         self.wrong = []
         self.runs = collections.Counter()
 
@@ -62,29 +119,10 @@ class Loop:
     def calls(self, command, folder):
         """How often the command makes each call."""
         self.start(folder)
-        counts = collections.Counter()
-        if self.options.allocations:
-            found = pathlib.Path("calls").resolve()
-            found.unlink(missing_ok=True)
-            self.run(command, folder, [*self.preload(), f"FOVEA_COUNTS={found}"])
-            # The largest is the command itself, and not a program that it calls.
-            return {"allocation": max(int(line.split()[0]) for line in found.read_text().splitlines())}
-        self.run(command, folder, ["strace", "-f", "-qq", "-o", "../calls", "-e", "trace=" + ",".join(ERRORS)])
-        for line in pathlib.Path("calls").read_text(errors="replace").splitlines():
-            found = re.match(r"\d+ +(\w+)\(", line)
-            if found:
-                counts[found[1]] += 1
-        return counts
-
-    def preload(self):
-        # No cache, so that each run does the same.
-        return ["env", "FOVEA_CACHE=", f"LD_PRELOAD={self.options.allocations}"]
-
-    def failing(self, call, number):
-        """What lets a call of a command fail."""
-        if self.options.allocations:
-            return [*self.preload(), f"FOVEA_FAIL={number}"]
-        return ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"inject={call}:error={ERRORS[call]}:when={number}"]
+        file = pathlib.Path("calls").resolve()
+        file.unlink(missing_ok=True)
+        self.run(command, folder, self.way.counting(file))
+        return self.way.counts(file.read_text(errors="replace").splitlines() if file.exists() else [])
 
     def differing(self, one, other):
         """The first file of two folders that is not the same in both."""
@@ -93,7 +131,7 @@ class Loop:
             if name.name in ("log.jsonl", "given.json"):  # times, and the folder
                 continue
             # A command that has no memory cannot even remove what it was about to rename.
-            if self.options.allocations and ".part." in str(name):
+            if isinstance(self.way, Allocations) and ".part." in str(name):
                 continue
             if not (one / name).exists() or not (other / name).exists() or \
                     not filecmp.cmp(one / name, other / name, shallow=False):
@@ -103,7 +141,7 @@ class Loop:
     def check(self, name, command):
         whole = pathlib.Path("whole")
         self.start(whole)
-        wanted = self.run(command, whole)
+        wanted = self.run(command, whole, self.way.prefix)
         if wanted.returncode != 0:
             sys.exit(f"{name}: {wanted.stderr.decode()}")
         # What the loader of programs does before the command begins is not ours.
@@ -122,7 +160,7 @@ class Loop:
             self.wrong.append(f"{name}: {call} {number}: {what}")
             print(self.wrong[-1], "|", done.stderr.decode(errors="replace").strip()[-300:].replace("\n", " / "), flush=True)
 
-        done = self.run(command, folder, self.failing(call, number))
+        done = self.run(command, folder, self.way.failing(call, number))
         if b"GLib-ERROR" in done.stderr and b"creating thread" in done.stderr:
             return None  # the library of fonts ends the process when it gets no thread
         if done.returncode not in (0, 1, 3):
@@ -134,7 +172,8 @@ class Loop:
         if done.returncode == 0 or b"cannot write to standard output" in done.stderr:
             differs = self.differing(folder, pathlib.Path("whole"))
             return differs and wrong(f"'{differs}' differs", done)
-        again = self.run(command + (" --resume" if name == "train" and (folder / "new/last").exists() else ""), folder)
+        again = self.run(command + (" --resume" if name == "train" and (folder / "new/last").exists() else ""), folder,
+                         self.way.prefix)
         if again.returncode != 0 or again.stdout != wanted.stdout:
             return wrong(f"afterwards: exit code {again.returncode}: {again.stderr.decode().strip()[-200:]}", done)
         differs = self.differing(folder, pathlib.Path("whole"))
@@ -148,7 +187,8 @@ def main():
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--only", default=",".join(COMMANDS))
     parser.add_argument("--most", type=int, default=sys.maxsize)
-    parser.add_argument("--allocations", type=pathlib.Path)
+    parser.add_argument("--allocations", metavar="LIBRARY")
+    parser.add_argument("--driver", nargs=2, metavar=("FOLDER", "DRIVER"))
     options = parser.parse_args()
     start = pathlib.Path("start")
     shutil.rmtree(start, ignore_errors=True)
@@ -158,12 +198,14 @@ def main():
     (start / "a.tsv").write_text("".join(f"{word}\t{word}\n" for word in words))
     (start / "src.txt").write_text("".join(f"{word}\n" for word in words[:3]))
     subprocess.run(f"{TRAIN} run --steps 4".split(), cwd=start, check=True)
-    loop = Loop(options)
+    way = (Allocations(options.allocations) if options.allocations else
+           DriverCalls(*options.driver) if options.driver else SystemCalls())
+    loop = Loop(options, way)
     for name in options.only.split(","):
         # Libraries of pictures and fonts end the process, or take another font.
         if options.allocations and name == "plot":
             continue
-        loop.check(name, COMMANDS[name])
+        loop.check(name, COMMANDS[name] + (" --target cuda" if options.driver else ""))
         print(f"{name}: {loop.runs[name]} failed calls", flush=True)
     print(f"{sum(loop.runs.values())} failed calls, {len(loop.wrong)} wrong")
 
