@@ -413,8 +413,10 @@ Failures fovea::random::checkSpec(const Spec &spec, const Spec *renamed,
   }
   if (!failures.empty())
     return failures;
-  if (options.gradients)
+  if (options.gradients) {
     checkGradients(*subject, observed.gradients, failures, statistics);
+    checkUpdates(*subject, observed.gradients, failures);
+  }
   if (options.decoding)
     checkDecoder(*subject, module, failures, statistics);
   if (options.beams && failures.empty())

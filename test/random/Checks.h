@@ -119,6 +119,14 @@ Failures checkSpec(const Spec &spec, const Spec *renamed, uint64_t seed,
 
 /// A compiled spec with its weights and one example.
 struct Subject {
+  /// How a training changes a parameter.
+  ParameterInfo::Change changeOf(const std::string &path) const {
+    for (const ParameterInfo &info : model->parameters)
+      if (info.path == path)
+        return info.change;
+    return ParameterInfo::gradient;
+  }
+
   const Spec *spec = nullptr;
   uint64_t seed = 0;
   std::unique_ptr<Model> model;
@@ -147,6 +155,10 @@ mlir::Operation *systemOf(mlir::ModuleOp module);
 /// differences of the oracle and by `gradients`.
 void checkGradients(const Subject &subject, const reference::Arrays &gradients,
                     Failures &failures, Statistics &statistics);
+
+/// The updates of states in `gradients` against those of the oracle.
+void checkUpdates(const Subject &subject, const reference::Arrays &gradients,
+                  Failures &failures);
 
 /// The scheduled `@decode` against full evaluations of the oracle: every greedy
 /// step, the beam, the necessity of each state.

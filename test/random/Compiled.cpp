@@ -182,6 +182,8 @@ bool CompiledCheck::interpret() {
       if (!llvm::StringRef(name).starts_with("grad/"))
         continue;
       auto [sum, isNew] = gradients.try_emplace(name, array);
+      if (subject.changeOf(name.substr(5)) == ParameterInfo::once)
+        continue; // it is the same for all examples
       for (size_t i = 0; !isNew && i < array.values.size(); ++i)
         sum->second.values[i] += array.values[i];
     }

@@ -217,6 +217,8 @@ void Writer::decoder() {
       say(left(logits, context) + " = " + value);
       say(choice + logits + "[" + t + "])");
     }
+    if (kind == 0)
+      laterPlaces(name, t, value);
   } else if (kind == 2) {
     say(name + "[" + t + "] ~ bernoulli(logit = " + linear("1", width) + "(" +
         features + "))");
@@ -351,6 +353,35 @@ void Writer::unobserved() {
   random = rest;
 }
 
+/// The same, for states and gradients inside the model, and for experts.
+void Writer::updatesAndGradients() {
+  static void (Writer::*const kinds[])(Place, const string &) = {
+      &Writer::movingAverage, &Writer::trackedModule, &Writer::teacher,
+      &Writer::innerGradient, &Writer::innerGradient, &Writer::sparseExperts};
+  Rng rest = random;
+  random = Rng(seed, 15);
+  if (random.chance(0.5)) {
+    Place place{newLength()};
+    string x = fresh("x");
+    declare(x, "real", SpecData::Real, {place.extent});
+    for (int64_t count = random.between(1, 2); count > 0; --count)
+      (this->*kinds[random.below(std::size(kinds))])(place, x);
+  }
+  random = rest;
+}
+
+/// Sometimes a second choice of the symbols, for the place after each.
+void Writer::laterPlaces(const string &name, const string &step,
+                         const string &logits) {
+  Rng rest = random;
+  random = Rng(seed, 16);
+  if (random.chance(0.2)) {
+    spec.features.insert("choices of later places");
+    say(name + "[" + step + "+1] ~ categorical(" + logits + ")");
+  }
+  random = rest;
+}
+
 void Writer::options() {
   if (random.chance(0.6))
     trainOptions.push_back(random.chance(0.5) ? "average = token"
@@ -411,6 +442,7 @@ Spec Writer::write() {
   partial();
   severalFactors();
   unobserved();
+  updatesAndGradients();
   options();
 
   string &text = spec.text;

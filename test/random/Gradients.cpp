@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/reference/Compare.h"
 #include "test/random/Checks.h"
 #include "test/random/Data.h"
 
@@ -124,10 +125,36 @@ static Arrays randomDirection(const Arrays &parameters, int64_t number,
   return direction;
 }
 
+void fovea::random::checkUpdates(const Subject &subject,
+                                 const Arrays &gradients, Failures &failures) {
+  Arrays want, expected, got;
+  Status status = objective(*subject.oracle, subject.example, want, true);
+  for (const ParameterInfo &info : subject.model->parameters) {
+    if (status.failed() || info.change == ParameterInfo::gradient)
+      continue;
+    bool isOnce = info.change == ParameterInfo::once;
+    Array next = want.at((isOnce ? "update.once/" : "update/") + info.path);
+    for (double &value : next.values)
+      value *= isOnce ? 1 : penaltySeed;
+    expected[info.path] = next;
+    if (auto found = gradients.find("grad/" + info.path);
+        found != gradients.end())
+      got[info.path] = found->second;
+  }
+  std::string difference = explainDifference(expected, got, tolerance);
+  if (!difference.empty())
+    failures.push_back("the update of a state: " + difference);
+}
+
 void fovea::random::checkGradients(const Subject &subject,
                                    const Arrays &gradients, Failures &failures,
                                    Statistics &statistics) {
-  if (subject.parameters.empty())
+  // States have no gradient.
+  Arrays trained;
+  for (const auto &[path, array] : subject.parameters)
+    if (subject.changeOf(path) == ParameterInfo::gradient)
+      trained[path] = array;
+  if (trained.empty())
     return;
   Inputs example = subject.example;
   mlir::OwningOpRef<mlir::ModuleOp> frozen =
@@ -139,7 +166,7 @@ void fovea::random::checkGradients(const Subject &subject,
   for (int64_t number = 0; number < 6; ++number) {
     std::string name;
     Line line{subject, *frozen, example, {}};
-    line.direction = randomDirection(subject.parameters, number, random, name);
+    line.direction = randomDirection(trained, number, random, name);
     double expected = 0;
     for (auto &[path, array] : line.direction) {
       auto gradient = gradients.find("grad/" + path);

@@ -63,6 +63,14 @@ protected:
   void bilinearForm(Place place, const std::string &data);
   void filteredState(Place place, const std::string &data);
 
+  // States and gradients inside a model, of numbers along a place, and sums
+  // over members that a router selects (States.cpp).
+  void movingAverage(Place place, const std::string &data);
+  void trackedModule(Place place, const std::string &data);
+  void teacher(Place place, const std::string &data);
+  void innerGradient(Place place, const std::string &data);
+  void sparseExperts(Place place, const std::string &data);
+
   // Choices that nobody observes, of numbers along a place (Latents.cpp); what
   // training does with each is one of `estimators`.
   void latents(Place place, const std::string &data);

@@ -38,6 +38,9 @@ private:
   void partial();
   void severalFactors();
   void unobserved();
+  void updatesAndGradients();
+  void laterPlaces(const std::string &name, const std::string &step,
+                   const std::string &logits);
   bool hidden();
   void options();
   /// Outputs that are places in a source: false when there is none.
