@@ -1,8 +1,9 @@
-//===- Attention.cpp - Attention of opset 23 and later --------------------===//
+//===- Attention.cpp - attention of opset 23 and later --------------------===//
 //
 // Scaled dot products with heads, masks, a cache before the keys, and soft
 // caps. The scores are an equation, which the compiler fuses with its readers.
-// A row whose scores are all -inf attends to nothing.
+// A row whose scores are all -inf attends to nothing. RotaryEmbedding turns
+// pairs of numbers by angles that depend on their place (Su et al. 2021).
 //
 //===----------------------------------------------------------------------===//
 
@@ -177,6 +178,69 @@ static bool giveAttention(Importer &importer, const Node &node) {
       });
 }
 
+static bool giveRotated(Importer &importer, const Node &node) {
+  const Value x = node.at(0), cosines = node.at(1), sines = node.at(2);
+  const Value *given = node.input(3);
+  Value positions = given ? *given : Value();
+  bool isSplit = x.rank() == 4;
+  int64_t heads = node.integer("num_heads", 0);
+  std::optional<int64_t> all = x.shape.back().value();
+  if (!all || (!isSplit && (heads < 1 || *all % heads != 0)))
+    return importer.refuse(node, "takes a value of 4 axes, or of 3 with the "
+                                 "number of heads; the last axis is known");
+  int64_t size = isSplit ? *all : *all / heads;
+  int64_t turned = node.integer("rotary_embedding_dim", 0);
+  turned = turned == 0 ? size : turned;
+  Size length = x.shape[isSplit ? 2 : 1];
+  size_t rank = given ? 2 : 3;
+  for (const Value *table : {&cosines, &sines})
+    if (turned < 2 || turned > size || turned % 2 != 0 ||
+        table->rank() != rank || !table->shape.back().is(turned / 2) ||
+        (!given && !(table->shape[1] == length)))
+      return importer.refuse(
+          node, fmt::format("'{}' {} has no angle for each "
+                            "place and each of {} pairs",
+                            table->name, shapeText(table->shape), turned / 2));
+  if (given && !(positions.shape[1] == length))
+    return importer.refuse(node, "'" + positions.name + "' " +
+                                     shapeText(positions.shape) +
+                                     " has no position for each place");
+  bool isInterleaved = node.integer("interleaved", 0) != 0;
+  return importer.give(node, 0, x.type, x.shape, [&](const Indices &i) {
+    std::string place = i[isSplit ? 2 : 1];
+    // The place in a head.
+    std::string k = isSplit ? i[3] : fmt::format("({} mod {})", i.back(), size);
+    std::string pair = isInterleaved
+                           ? fmt::format("({} // 2)", k)
+                           : fmt::format("({} mod {})", k, turned / 2);
+    auto angle = [&](const Value &table) {
+      if (!given)
+        return importer.read(table, {i[0], place, pair}, true);
+      // A position outside of the table has no angle.
+      return importer.read(
+          table, {importer.readAligned(positions, {i[0], place}), pair}, true);
+    };
+    auto at = [&](const std::string &last) {
+      Indices own = i;
+      own.back() = last;
+      return importer.read(x, own, true);
+    };
+    int64_t apart = isInterleaved ? 1 : turned / 2;
+    std::string isFirst = isInterleaved ? fmt::format("{} mod 2 == 0", k)
+                                        : fmt::format("{} < {}", k, turned / 2);
+    std::string other =
+        fmt::format("(if {} then -{} else {})", isFirst,
+                    at(fmt::format("({} + {})", i.back(), apart)),
+                    at(fmt::format("({} - {})", i.back(), apart)));
+    std::string result = fmt::format("{} * {} + {} * {}", importer.read(x, i),
+                                     angle(cosines), other, angle(sines));
+    return turned == size ? result
+                          : fmt::format("if {} < {} then {} else {}", k, turned,
+                                        result, importer.read(x, i));
+  });
+}
+
 void fovea::onnx::addAttention(Handlers &handlers) {
+  handlers["RotaryEmbedding"] = giveRotated;
   handlers["Attention"] = giveAttention;
 }

@@ -139,13 +139,14 @@ static std::vector<int64_t> sizesOf(const Value &weights) {
 
 /// `sum[k0 < 3, k1 < 2 where ..](what)`
 static std::string reduced(const std::string &reducer, const Covered &covered,
-                           const std::string &what) {
+                           const std::string &what,
+                           const std::string &zero = "0.0") {
   if (covered.binders.empty() && covered.inside.empty())
     return what;
   if (covered.binders.empty())
     return fmt::format("(if {} then {} else {})",
                        joined(covered.inside, " and "), what,
-                       reducer == "max" ? "-inf" : "0.0");
+                       reducer == "max" ? "-inf" : zero);
   std::string over = joined(covered.binders, ", ");
   if (!covered.inside.empty())
     over += " where " + joined(covered.inside, " and ");
@@ -155,9 +156,10 @@ static std::string reduced(const std::string &reducer, const Covered &covered,
 /// Windows of fewer places are read in place.
 static constexpr int64_t leastFrame = 8;
 
-static bool giveConvolution(Importer &importer, const Node &node) {
-  const Value x = node.at(0), w = node.at(1);
-  const Value *bias = node.input(2);
+bool fovea::onnx::convolve(Importer &importer, const Node &node, const Value &x,
+                           const Value &w, ElementType type,
+                           const Finish &finish) {
+  std::string zero = x.kind() == Kind::Real ? "0.0" : "0";
   int64_t groups = node.integer("group", 1);
   std::optional<int64_t> outputs = w.shape[0].value(),
                          inputs = w.shape[1].value();
@@ -181,16 +183,17 @@ static bool giveConvolution(Importer &importer, const Node &node) {
     Value rows = importer.helper(node, x.type, frames, [&](const Indices &at) {
       std::string element =
           importer.read(x, {at[0], "0", window.place(0, at[1], at[2])});
-      return window.leaves(0) ? "(" + element + " ?? 0.0)" : element;
+      return window.leaves(0) ? fmt::format("({} ?? {})", element, zero)
+                              : element;
     });
-    return importer.give(node, 0, x.type, shape, [&](const Indices &at) {
+    return importer.give(node, 0, type, shape, [&](const Indices &at) {
       std::string sum = fmt::format("sum[k1 < {}]({} * {})", window.sizes[0],
                                     importer.read(rows, {at[0], at[2], "k1"}),
                                     importer.read(w, {at[1], "0", "k1"}));
-      return bias ? sum + " + " + importer.read(*bias, {at[1]}) : sum;
+      return finish(sum, at);
     });
   }
-  return importer.give(node, 0, x.type, shape, [&](const Indices &indices) {
+  return importer.give(node, 0, type, shape, [&](const Indices &indices) {
     Covered covered = coveredBy(window, x, indices);
     Indices place = {indices[0], "k0"}, weight = {indices[1], "k0"};
     if (*inputs == 1)
@@ -211,13 +214,24 @@ static bool giveConvolution(Importer &importer, const Node &node) {
     std::string element = importer.read(x, place);
     // A read that is 0 outside has no condition, so the sum is a product.
     if (!covered.inside.empty() && !x.array.empty()) {
-      element = "(" + element + " ?? 0.0)";
+      element = fmt::format("({} ?? {})", element, zero);
       covered.inside.clear();
     }
-    std::string sum =
-        reduced("sum", covered, element + " * " + importer.read(w, weight));
-    return bias ? sum + " + " + importer.read(*bias, {indices[1]}) : sum;
+    return finish(reduced("sum", covered,
+                          element + " * " + importer.read(w, weight), zero),
+                  indices);
   });
+}
+
+static bool giveConvolution(Importer &importer, const Node &node) {
+  const Value x = node.at(0), w = node.at(1);
+  const Value *given = node.input(2);
+  Value bias = given ? *given : Value();
+  return convolve(importer, node, x, w, x.type,
+                  [&](const std::string &sum, const Indices &i) {
+                    return given ? sum + " + " + importer.read(bias, {i[1]})
+                                 : sum;
+                  });
 }
 
 /// Each input element adds to a window of the output: it contributes where the

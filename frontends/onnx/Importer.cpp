@@ -155,6 +155,7 @@ const Handlers &fovea::onnx::handlers() {
     addReductions(result);
     addNormalisations(result);
     addProducts(result);
+    addQuantised(result);
     addConvolutions(result);
     addAttention(result);
     addControl(result);

@@ -212,6 +212,16 @@ std::string flatIndex(const Indices &indices, const Shape &shape);
 std::string joined(const std::vector<std::string> &parts,
                    const std::string &between);
 
+/// What becomes of the sum at the given place of a product.
+using Finish =
+    std::function<std::string(const std::string &sum, const Indices &)>;
+/// Gives output 0 of a node, of type `type`: the matrix product of two values.
+bool multiply(Importer &importer, const Node &node, const Value &a,
+              const Value &b, ElementType type, const Finish &finish);
+/// The same for a convolution, with the window that the node describes.
+bool convolve(Importer &importer, const Node &node, const Value &x,
+              const Value &w, ElementType type, const Finish &finish);
+
 using Handler = bool (*)(Importer &, const Node &);
 using Handlers = std::map<std::string, Handler>;
 const Handlers &handlers();
@@ -222,6 +232,7 @@ void addIndexing(Handlers &handlers);
 void addReductions(Handlers &handlers);
 void addNormalisations(Handlers &handlers);
 void addProducts(Handlers &handlers);
+void addQuantised(Handlers &handlers);
 void addConvolutions(Handlers &handlers);
 void addAttention(Handlers &handlers);
 void addControl(Handlers &handlers);

@@ -10,8 +10,9 @@ using namespace fovea::onnx;
 
 /// Multiplies as numpy does: vectors are rows and columns, the axes before the
 /// last two are broadcast.
-static bool giveMatMul(Importer &importer, const Node &node) {
-  const Value a = node.at(0), b = node.at(1);
+bool fovea::onnx::multiply(Importer &importer, const Node &node, const Value &a,
+                           const Value &b, ElementType type,
+                           const Finish &finish) {
   const Size &inner = a.shape.back();
   bool isColumn = b.rank() == 1;
   if (!(inner == b.shape[isColumn ? 0 : b.rank() - 2]))
@@ -30,7 +31,7 @@ static bool giveMatMul(Importer &importer, const Node &node) {
   if (!isColumn)
     shape.push_back(b.shape.back());
   size_t rank = outer->size();
-  return importer.give(node, 0, a.type, shape, [&](const Indices &indices) {
+  return importer.give(node, 0, type, shape, [&](const Indices &indices) {
     // The outer indices of each, then its own two.
     auto place = [&](const Value &value, const Shape &own) {
       Indices result;
@@ -45,9 +46,17 @@ static bool giveMatMul(Importer &importer, const Node &node) {
     second.emplace_back("k0");
     if (!isColumn)
       second.push_back(indices.back());
-    return fmt::format("sum[k0 < {}]({} * {})", inner.text(),
-                       importer.read(a, first), importer.read(b, second));
+    return finish(fmt::format("sum[k0 < {}]({} * {})", inner.text(),
+                              importer.read(a, first),
+                              importer.read(b, second)),
+                  indices);
   });
+}
+
+static bool giveMatMul(Importer &importer, const Node &node) {
+  const Value a = node.at(0), b = node.at(1);
+  return multiply(importer, node, a, b, a.type,
+                  [](const std::string &sum, const Indices &) { return sum; });
 }
 
 static bool giveGemm(Importer &importer, const Node &node) {
