@@ -246,20 +246,21 @@ static double placesOf(const Extent &extent) {
 
 /// An array with a name must fit, and so must an equation's iteration space.
 void Checker::elements() {
-  auto check = [&](const Shape &shape, SMLoc loc, const std::string &what) {
+  auto check = [&](const Shape &shape, SMLoc loc, auto what) {
     double count = 1;
     for (const Extent &extent : shape)
       count *= placesOf(extent);
     if (count > mostElements)
       error(Code::tooLarge, loc,
-            what + " is " + shapeText(shape) +
+            what() + " is " + shapeText(shape) +
                 ", but an array has at most 2^48 elements");
   };
   for (const auto *arrays : {&model.params, &model.data, &model.arrays})
     for (const Array *array : *arrays)
       if (std::optional<Shape> shape = array->shape())
-        check(*shape, array->loc,
-              "'" + (array->text.empty() ? array->name : array->text) + "'");
+        check(*shape, array->loc, [&] {
+          return "'" + (array->text.empty() ? array->name : array->text) + "'";
+        });
   if (!reported.empty())
     return;
   for (const Term &term : model.terms) {
@@ -278,6 +279,6 @@ void Checker::elements() {
                 "equation of its own");
       return;
     }
-    check(all, term.loc, termText(term) + " with its indices");
+    check(all, term.loc, [&] { return termText(term) + " with its indices"; });
   }
 }

@@ -9,9 +9,9 @@
 
 #include "frontends/fov/check/Infer.h"
 #include "frontends/fov/check/Check.h"
+#include "llvm/ADT/DenseSet.h"
 
 #include <deque>
-#include <set>
 
 using namespace fovea;
 using namespace fovea::fov;
@@ -31,9 +31,6 @@ struct Item {
   };
   Kind kind;
   void *object;
-  bool operator<(const Item &other) const {
-    return std::tie(kind, object) < std::tie(other.kind, other.object);
-  }
 };
 
 class Inference {
@@ -46,6 +43,7 @@ private:
   void collect();
   void add(Item item, std::initializer_list<const void *> keys);
   void push(std::deque<Item> &queue, Item item);
+  Item pop(std::deque<Item> &queue);
   void wake(const void *key);
   void look(Item item);
 
@@ -83,7 +81,7 @@ private:
   llvm::DenseMap<const void *, SmallVector<Item, 2>> dependents;
   /// The items of the rules of strength 3, 4 and 5.
   std::deque<Item> strong, weak, weakest;
-  std::set<std::pair<std::deque<Item> *, Item>> queued;
+  llvm::DenseSet<std::tuple<const std::deque<Item> *, int, void *>> queued;
   /// For a size bound to a nested length W[m]: m.
   Rows rows;
   /// How much of an array was known at the last visit.
@@ -99,8 +97,15 @@ void Inference::add(Item item, std::initializer_list<const void *> keys) {
 }
 
 void Inference::push(std::deque<Item> &queue, Item item) {
-  if (queued.insert({&queue, item}).second)
+  if (queued.insert({&queue, item.kind, item.object}).second)
     queue.push_back(item);
+}
+
+Item Inference::pop(std::deque<Item> &queue) {
+  Item item = queue.front();
+  queue.pop_front();
+  queued.erase({&queue, item.kind, item.object});
+  return item;
 }
 
 void Inference::wake(const void *key) {
@@ -161,10 +166,7 @@ void Inference::collect() {
 void Inference::run() {
   while (true) {
     if (!strong.empty()) {
-      Item item = strong.front();
-      strong.pop_front();
-      queued.erase({&strong, item});
-      look(item);
+      look(pop(strong));
       continue;
     }
     std::deque<Item> &queue = weak.empty() ? weakest : weak;
@@ -173,9 +175,7 @@ void Inference::run() {
         return findRows(model, rows);
       continue;
     }
-    Item item = queue.front();
-    queue.pop_front();
-    queued.erase({&queue, item});
+    Item item = pop(queue);
     if (item.kind == Item::ofUse)
       lookAtUse(*static_cast<IndexUse *>(item.object), &queue == &weak ? 4 : 5);
     else

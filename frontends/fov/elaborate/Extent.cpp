@@ -156,10 +156,13 @@ const Atom *Extent::unresolved() const {
 }
 
 const Atom *Extent::length() const {
-  std::optional<Extent> all = resolved();
-  if (!all || !all->isOneAtom())
+  if (!isPlain()) {
+    std::optional<Extent> all = resolved();
+    return all && all->isPlain() ? all->length() : nullptr;
+  }
+  if (!isOneAtom())
     return nullptr;
-  const Atom *atom = all->polynomial.begin()->first[0].first;
+  const Atom *atom = polynomial.begin()->first[0].first;
   return atom->kind == Atom::Length ? atom : nullptr;
 }
 
@@ -176,6 +179,15 @@ const Atom *Extent::nestedLength() const {
           return inside;
     }
   return nullptr;
+}
+
+/// Whether it has no sizes of calls and no floors, which resolved() replaces.
+bool Extent::isPlain() const {
+  for (const auto &[monomial, c] : polynomial)
+    for (const auto &[atom, exponent] : monomial)
+      if (atom->kind == Atom::Size || atom->kind == Atom::Floor)
+        return false;
+  return true;
 }
 
 bool Extent::isOneAtom() const {
@@ -208,6 +220,8 @@ static std::optional<Extent> solutionOf(const Atom &atom) {
 }
 
 std::optional<Extent> Extent::resolved() const {
+  if (isPlain())
+    return *this;
   Extent result;
   result.tooLarge = tooLarge;
   for (const auto &[monomial, c] : polynomial) {
@@ -286,12 +300,12 @@ std::optional<int64_t> Extent::value() const {
 bool Extent::operator==(const Extent &other) const {
   if (tooLarge || other.tooLarge)
     return true;
-  if ((*this - other).polynomial.empty())
+  if (polynomial == other.polynomial)
     return true;
   std::optional<Extent> a = resolved(), b = other.resolved();
   if (!a || !b)
     return false;
-  if ((*a - *b).polynomial.empty())
+  if (a->polynomial == b->polynomial)
     return true;
   if (!a->isNumber() && !b->isNumber())
     return false;

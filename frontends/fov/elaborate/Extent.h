@@ -28,7 +28,8 @@ namespace fovea::fov {
 struct Atom;
 
 struct Rational {
-  int64_t num = 0, den = 1;
+  int64_t num = 0, den = 1; // den > 0, without common factors
+  bool operator==(const Rational &other) const = default;
 };
 
 /// A product of atoms with exponents, sorted by the atoms' ids.
@@ -110,6 +111,7 @@ private:
   friend class Sizes;
   void add(const Monomial &monomial, Rational coefficient);
   bool isOneAtom() const;
+  bool isPlain() const;
   std::map<Monomial, Rational, MonomialLess> polynomial;
   bool tooLarge = false;
 };
