@@ -510,9 +510,9 @@ void StripEmitter::emitInGroups(llvm::function_ref<Place()> placeOf,
 
 /// An exponential that is next rounded to bf16, or multiplies such a
 /// value, needs only the precision of ex2.approx: its relative error is
-/// 2^-22. exp(a - c) is 2^(a log2(e) - c log2(e)), by one multiply-add. But `a`
-/// is not what a loop carries, which is scaled by exactly 1 where the maximum
-/// stays.
+/// 2^-22. exp(a - c) is 2^(a log2(e) - c log2(e)), by one multiply-add. A loop
+/// scales the values that it carries by exactly 1 where the maximum stays, so
+/// this does not apply to them.
 static void approximateExponentials(func::FuncOp kernel) {
   kernel.walk([](math::ExpOp op) {
     if (!op.getType().isF32())
