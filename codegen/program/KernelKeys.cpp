@@ -73,13 +73,13 @@ void KeyWriter::addAttribute(Attribute attribute) {
   add(attribute);
 }
 
-/// Everything but the label, which is for people.
+/// Everything but names, which are for people.
 void KeyWriter::addAttributes(Operation *op) {
   if (op->getPropertiesStorageSize() == 0 &&
       op->getRawDictionaryAttrs().empty())
     return;
   for (NamedAttribute each : op->getAttrDictionary())
-    if (each.getName() != "label") {
+    if (each.getName() != "label" && each.getName() != "attn.part") {
       add(each.getName());
       addAttribute(each.getValue());
     }
