@@ -15,25 +15,24 @@ runtime::OwnedMemory
 CompiledDecoder::store(const runtime::ParameterValues &parameters,
                        bool isDouble, runtime::Arena &memory) {
   runtime::OwnedMemory result;
-  int64_t element = isDouble ? sizeof(double) : sizeof(float), bytes = 0;
-  auto sizeOf = [&](const std::vector<double> &values) {
-    return llvm::alignTo(int64_t(values.size()) * element,
-                         runtime::arrayAlignment);
-  };
-  for (const auto &[path, values] : parameters)
-    bytes += sizeOf(values);
+  auto type = isDouble ? runtime::DType::F64 : runtime::DType::F32;
+  std::map<std::string, std::vector<std::byte>> all;
+  int64_t bytes = 0;
+  for (const auto &[path, values] : parameters) {
+    std::vector<std::byte> &own = all[path];
+    own =
+        runtime::isNarrow(path)
+            ? runtime::narrowed(path, values)
+            : runtime::Tensor::of(type, {int64_t(values.size())}, values).bytes;
+    bytes += llvm::alignTo(own.size(), runtime::arrayAlignment);
+  }
   if (memory.reserve(bytes).failed())
     return result;
   std::byte *at = memory.data();
-  for (const auto &[path, values] : parameters) {
+  for (const auto &[path, own] : all) {
     result[path] = at;
-    for (auto [i, value] : llvm::enumerate(values)) {
-      if (isDouble)
-        reinterpret_cast<double *>(at)[i] = value;
-      else
-        reinterpret_cast<float *>(at)[i] = static_cast<float>(value);
-    }
-    at += sizeOf(values);
+    llvm::copy(own, at);
+    at += llvm::alignTo(own.size(), runtime::arrayAlignment);
   }
   return result;
 }
@@ -63,6 +62,13 @@ parametersOf(const std::vector<Program> &programs) {
   return result;
 }
 
+/// The bytes of a parameter, in fewer bits if it has them.
+static int64_t bytesOf(const Program::Array &array) {
+  const runtime::StorageFormat *format = runtime::narrowFormat(array.name);
+  return format ? runtime::narrowBytes(*format, array.shape)
+                : array.count * sizeOf(array.element);
+}
+
 Status CompiledDecoder::setWeights(std::vector<runtime::TensorFile> files,
                                    bool isDouble) {
   std::map<std::string, const Program::Array *> read =
@@ -71,8 +77,7 @@ Status CompiledDecoder::setWeights(std::vector<runtime::TensorFile> files,
   int64_t bytes = 0;
   for (const auto &[name, array] : read) {
     names.push_back(name);
-    bytes += llvm::alignTo(array->count * sizeOf(array->element),
-                           runtime::arrayAlignment);
+    bytes += llvm::alignTo(bytesOf(*array), runtime::arrayAlignment);
   }
   std::vector<runtime::OwnedMemory> members;
   memories.clear();
@@ -87,13 +92,14 @@ Status CompiledDecoder::setWeights(std::vector<runtime::TensorFile> files,
     for (auto &[path, tensor] : file.tensors) {
       auto found = read.find(path);
       if (found != read.end()) {
-        runtime::widenInto(path, tensor,
-                           isDouble ? runtime::DType::F64 : runtime::DType::F32,
-                           at);
+        if (runtime::isNarrow(path))
+          llvm::copy(tensor.bytes, at);
+        else
+          runtime::widenInto(
+              path, tensor,
+              isDouble ? runtime::DType::F64 : runtime::DType::F32, at);
         own[path] = at;
-        at +=
-            llvm::alignTo(found->second->count * sizeOf(found->second->element),
-                          runtime::arrayAlignment);
+        at += llvm::alignTo(bytesOf(*found->second), runtime::arrayAlignment);
       }
       tensor = runtime::Tensor();
     }

@@ -17,8 +17,7 @@ static Status addOne(
     llvm::function_ref<const std::vector<double> *(const std::string &)> find,
     llvm::function_ref<void(const std::string &, const Tensor &)> add) {
   runtime::QuantisedName own;
-  if (!runtime::readQuantisedName(name, own) ||
-      own.part == runtime::QuantisedName::Scales || find(name))
+  if (!runtime::readQuantisedName(name, own) || own.isScale || find(name))
     return Status::success();
   const std::vector<double> *weights = find(own.path);
   if (!weights)

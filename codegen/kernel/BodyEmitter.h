@@ -122,6 +122,15 @@ private:
   void emitRead(attn::ReadOp op);
   mlir::Value readElement(const Storage &array, llvm::ArrayRef<Index> indices,
                           bool alwaysInside);
+  mlir::Value loadElement(mlir::Type element, mlir::Value start,
+                          const Index &where, bool alwaysInside);
+  mlir::Value
+  readStored(const Storage &array, const runtime::StorageFormat &format,
+             const Index &where,
+             llvm::function_ref<mlir::Value(mlir::Type, const Index &)> load);
+  mlir::Value
+  readGroup(const Storage &array, const Index &where,
+            llvm::function_ref<mlir::Value(mlir::Type, const Index &)> load);
   void prefetchAhead(const Storage &array, llvm::ArrayRef<Index> indices);
   mlir::Value readCase(attn::ReadOp op, unsigned number,
                        llvm::ArrayRef<Index> indices, mlir::Value otherwise);

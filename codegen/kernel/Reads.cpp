@@ -19,6 +19,18 @@ Value BodyEmitter::readElement(const Storage &array, ArrayRef<Index> indices,
   Type element = storage.elementOf(array.type.getElementType());
   Value start = base(array);
   Index where = offset(array, indices);
+  auto load = [&](Type type, const Index &at) {
+    return loadElement(type, start, at, alwaysInside);
+  };
+  const runtime::StorageFormat *format =
+      array.strip < 0 ? storage.formatOf(array) : nullptr;
+  return format ? readStored(array, *format, where, load)
+                : load(element, where);
+}
+
+/// The elements of this type at `where` from an address, in each lane.
+Value BodyEmitter::loadElement(Type element, Value start, const Index &where,
+                               bool alwaysInside) {
   Value active = alwaysInside ? tail : builder.both(tail, guard);
   if (where.isUniform() && (alwaysInside || !guard))
     return builder.load(element, builder.at(element, start, where.base));

@@ -4,6 +4,7 @@
 #include "passes/kernels/DivideWork.h"
 #include "passes/kernels/Members.h"
 #include "passes/memory/Locations.h"
+#include "runtime/data/Quantise.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -170,7 +171,9 @@ Value Scheduler::memoryAt(int slot) {
   memory = b.create<launch::MemoryOp>(
       launch::MemoryType::get(b.getContext()), name, slot, number, origin,
       scope, b.getArrayAttr(extents),
-      elements[static_cast<int>(array->element)]);
+      runtime::isNarrow(array->name) && array->element == Program::Element::Bit
+          ? b.getI8Type()
+          : elements[static_cast<int>(array->element)]);
   return memory;
 }
 

@@ -26,20 +26,20 @@ struct RoundWeights : fovea::attn::impl::RoundWeightsBase<RoundWeights> {
   using RoundWeightsBase::RoundWeightsBase;
 
   void runOnOperation() override {
+    bool isBf16 = weights == fovea::runtime::WeightFormat::bf16;
+    const fovea::runtime::StorageFormat *format =
+        fovea::runtime::findStorageFormat(isBf16 ? "bf16" : "int4");
     getOperation().walk([&](ParamOp param) {
       ArrayType type = param.getResult().getType();
       if (type.getRank() < leastRank || !type.getElementType().isF64())
         return;
       std::string path = param.getPath().str();
-      if (weights == fovea::runtime::WeightFormat::bf16) {
-        param.setPath(fovea::runtime::bf16Name(path));
-        setPrecision(param, BFloat16Type::get(param.getContext()));
-        return;
-      }
       Attribute extent = type.getShape().getValue().back();
-      param.setPath(
-          fovea::runtime::int4Name(path, cast<IntegerAttr>(extent).getInt()));
-      setPrecision(param, IntegerType::get(param.getContext(), 4));
+      param.setPath(fovea::runtime::narrowName(
+          path, *format, cast<IntegerAttr>(extent).getInt()));
+      setPrecision(param, isBf16
+                              ? Type(BFloat16Type::get(param.getContext()))
+                              : Type(IntegerType::get(param.getContext(), 4)));
     });
   }
 };

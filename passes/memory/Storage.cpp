@@ -16,6 +16,7 @@ using namespace mlir;
 using namespace fovea;
 using namespace fovea::attn;
 using runtime::Program;
+using runtime::StorageFormat;
 using Term = Program::Term;
 
 SmallVector<Attribute> fovea::attn::lengthsIn(ArrayType type) {
@@ -50,20 +51,59 @@ static bool hasWholeGroups(const RowsProduct &product, ArrayType weights) {
          (last == extent || (last < extent && last % size == 0));
 }
 
-PackedForm fovea::attn::packedFormOf(ComputeOp op, Type real) {
+/// Whether panels of a right side have this format.
+static bool packs(ComputeOp op, const RowsProduct &product, ArrayType weights,
+                  const StorageFormat &format) {
+  if (!packsProducts(op) || !isByWholeRows(product))
+    return false;
+  switch (format.kind) {
+  case StorageFormat::Rounded:
+    return true;
+  case StorageFormat::Columns:
+    return precisionOf(op) && precisionOf(op).isInteger(8);
+  case StorageFormat::Groups:
+    return hasWholeGroups(product, weights);
+  }
+  llvm_unreachable("every kind of format has an answer");
+}
+
+const StorageFormat *fovea::attn::storedFormatOf(ParamOp param, Type real) {
+  const StorageFormat *format = runtime::narrowFormat(param.getPath().str());
+  if (!format || !real.isF32() || !packsProducts(param))
+    return nullptr;
+  bool reads = llvm::all_of(param->getUsers(), [&](Operation *user) {
+    auto read = dyn_cast<ReadOp>(user);
+    auto op = read ? read->getParentOfType<ComputeOp>() : ComputeOp();
+    if (!op)
+      return false;
+    if (std::optional<RowsProduct> product = rowsProductOf(op))
+      return product->right == read &&
+             packs(op, *product, param.getResult().getType(), *format);
+    return op.getReducer() == Reducer::none && !exampleProductOf(op);
+  });
+  return reads ? format : nullptr;
+}
+
+const StorageFormat *fovea::attn::packedFormatOf(ComputeOp op, Type real) {
   std::optional<RowsProduct> product = rowsProductOf(op);
-  if (!product || !isByWholeRows(*product) || !real.isF32())
-    return PackedForm::Reals;
-  if (Type factor = precisionOf(op); factor && factor.isInteger(8))
-    return PackedForm::Bytes;
-  auto param = product->right.getArray().getDefiningOp<ParamOp>();
-  Type own = param ? precisionOf(param) : Type();
-  if (own && own.isBF16())
-    return PackedForm::Halves;
-  return own && own.isInteger(4) &&
-                 hasWholeGroups(*product, param.getResult().getType())
-             ? PackedForm::Groups
-             : PackedForm::Reals;
+  auto param =
+      product ? product->right.getArray().getDefiningOp<ParamOp>() : ParamOp();
+  return param ? storedFormatOf(param, real) : nullptr;
+}
+
+/// The bytes of packed panels of so many terms.
+static int64_t bytesOfPanels(const StorageFormat &format, int64_t terms,
+                             int64_t columns) {
+  switch (format.kind) {
+  case StorageFormat::Rounded:
+    return terms * columns * format.bytes;
+  case StorageFormat::Columns:
+    // In groups of up to four, and a number of four bytes per column.
+    return (llvm::divideCeil(terms, 4) + 1) * 4 * columns;
+  case StorageFormat::Groups:
+    return llvm::divideCeil(terms, format.weights) * columns * format.bytes;
+  }
+  llvm_unreachable("every kind of format has panels");
 }
 
 StorageMap::StorageMap(ProgramOp op, Type real)
@@ -132,6 +172,13 @@ int64_t StorageMap::packedPartsOf(ComputeOp op) const {
   return kernel && kernel.getSchedule() == Schedule::columns
              ? partsOf(op, kernel)
              : 1;
+}
+
+const StorageFormat *StorageMap::formatOf(const Storage &array) const {
+  const Program::Array &entry = program.arrays[arrayOfSlot.lookup(array.slot)];
+  return entry.role == Role::Parameter && entry.element == Program::Element::Bit
+             ? runtime::narrowFormat(entry.name)
+             : nullptr;
 }
 
 bool StorageMap::isKept(const Storage &array) const {
@@ -306,6 +353,20 @@ static Program::Layout::Kind layoutKindOf(DataPlace place) {
   llvm_unreachable("data lies in one of three places");
 }
 
+Storage StorageMap::parameter(ParamOp op, int position) {
+  ArrayType type = op.getResult().getType();
+  Storage own = allocate(type, /*perExample=*/false, op, position, op.getPath(),
+                         Role::Parameter);
+  const StorageFormat *format = storedFormatOf(op, real);
+  if (!format)
+    return own;
+  // An array of bytes.
+  Program::Array &array = program.arrays.back();
+  array.element = Program::Element::Bit;
+  array.count = runtime::narrowBytes(*format, array.shape);
+  return own;
+}
+
 /// The result of an op with one array.
 void StorageMap::addArray(Operation *op, int position) {
   Value result = op->getResult(0);
@@ -335,8 +396,7 @@ void StorageMap::addArray(Operation *op, int position) {
             allocate(type, /*perExample=*/true, op, position, data.getSource(),
                      Role::Data, layoutKindOf(placeOfData(data)));
       else
-        own = allocate(type, /*perExample=*/false, op, position,
-                       cast<ParamOp>(op).getPath(), Role::Parameter);
+        own = parameter(cast<ParamOp>(op), position);
       name(location, own);
       break;
     default:
@@ -418,21 +478,9 @@ void StorageMap::addProduct(ComputeOp op, int position) {
   int64_t columns = llvm::alignTo(product->columns(), target.getTileColumns());
   auto type = cast<ArrayType>(product->right.getArray().getType());
   int64_t elements = isRows ? product->count * columns : columns;
-  switch (packedFormOf(op, real)) {
-  case PackedForm::Reals:
-    break;
-  case PackedForm::Halves:
-    elements = llvm::divideCeil(elements, 2);
-    break;
-  case PackedForm::Bytes:
-    // In groups of up to four, and a number of four bytes per column.
-    elements = (llvm::divideCeil(product->count, 4) + 1) * columns;
-    break;
-  case PackedForm::Groups:
-    elements =
-        runtime::groupsIn(product->count) * columns * runtime::bytesOfGroup / 4;
-    break;
-  }
+  if (const StorageFormat *format = packedFormatOf(op, real))
+    elements = llvm::divideCeil(bytesOfPanels(*format, product->count, columns),
+                                sizeof(float));
   SmallVector<Attribute> extents = {builder.getI64IntegerAttr(elements)};
   if (!isRows)
     extents.insert(extents.begin(), type.getShape().begin(),

@@ -13,15 +13,18 @@
 #include "passes/analysis/Product.h"
 #include "passes/memory/Copies.h"
 #include "runtime/Program.h"
+#include "runtime/data/StorageFormat.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace fovea::attn {
 
-/// How elements of a packed right side are stored, in code for real numbers of
-/// this type. Halves: in bf16. Bytes: the factors are whole numbers. Groups: in
-/// 4 bits, with a scale for each 32.
-enum class PackedForm { Reals, Halves, Bytes, Groups };
-PackedForm packedFormOf(ComputeOp op, mlir::Type real);
+/// The format in which a program reads a parameter, in code for real numbers of
+/// this type; null: it reads real numbers. In fewer bits it is read by products
+/// that pack it, and by equations without a sum, which read each element once.
+/// If anything else reads it, all read real numbers.
+const runtime::StorageFormat *storedFormatOf(ParamOp param, mlir::Type real);
+/// The same of the right side that a product packs: so are the panels.
+const runtime::StorageFormat *packedFormatOf(ComputeOp op, mlir::Type real);
 
 /// A loop of the program while it runs.
 struct Loop {
@@ -87,6 +90,9 @@ public:
   int64_t packedPartsOf(ComputeOp op) const;
   /// The adjacent columns of one part.
   unsigned packedLanes() const { return target.getLanes(); }
+  /// How a parameter in fewer bits is stored; null: elements are as the type
+  /// says.
+  const runtime::StorageFormat *formatOf(const Storage &array) const;
   /// Returns whether an array persists from run to run.
   bool isKept(const Storage &array) const;
   /// The list of a product outside workspaces, in elements of the array that
@@ -143,6 +149,7 @@ private:
   Storage rowAt(ArrayType type, bool perExample, mlir::Operation *where,
                 ArrayLocationAttr location);
   Storage inRoom(ComputeOp op, KernelOp kernel);
+  Storage parameter(ParamOp op, int position);
   Storage allocate(ArrayType type, bool perExample, mlir::Operation *where,
                    int position, llvm::StringRef name = "",
                    Role role = Role::Temporary,

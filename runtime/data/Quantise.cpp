@@ -4,6 +4,7 @@
 #include "runtime/data/Half.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -20,12 +21,13 @@ std::string fovea::runtime::scaleName(const std::string &path, size_t axis) {
   return fmt::format("{}:scale.{}", path, axis);
 }
 
-std::string fovea::runtime::bf16Name(const std::string &path) {
-  return path + ":bf16";
-}
-
-std::string fovea::runtime::int4Name(const std::string &path, size_t extent) {
-  return fmt::format("{}:int4.{}", path, extent);
+std::string fovea::runtime::narrowName(const std::string &path,
+                                       const StorageFormat &format,
+                                       size_t extent) {
+  assert(format.kind != StorageFormat::Columns && "an axis has a name");
+  return format.kind == StorageFormat::Rounded
+             ? fmt::format("{}:{}", path, format.name)
+             : fmt::format("{}:{}.{}", path, format.name, extent);
 }
 
 bool fovea::runtime::readQuantisedName(const std::string &name,
@@ -34,20 +36,18 @@ bool fovea::runtime::readQuantisedName(const std::string &name,
   if (colon == name.npos)
     return false;
   std::string_view rest = std::string_view(name).substr(colon + 1);
+  size_t dot = rest.find('.');
+  std::string_view ending = rest.substr(0, dot);
   result.path = name.substr(0, colon);
-  if (rest == "bf16") {
-    result.part = QuantisedName::Rounded;
-    return true;
-  }
-  if (rest.starts_with("scale."))
-    result.part = QuantisedName::Scales;
-  else if (rest.starts_with("int8."))
-    result.part = QuantisedName::Numbers;
-  else if (rest.starts_with("int4."))
-    result.part = QuantisedName::Groups;
-  else
+  result.isScale = ending == "scale";
+  result.format = findStorageFormat(result.isScale ? "int8" : ending);
+  if (!result.format)
     return false;
-  rest.remove_prefix(rest.find('.') + 1);
+  if (result.format->kind == StorageFormat::Rounded)
+    return dot == rest.npos;
+  if (dot == rest.npos)
+    return false;
+  rest.remove_prefix(dot + 1);
   auto [end, error] =
       std::from_chars(rest.data(), rest.data() + rest.size(), result.number);
   return error == std::errc() && end == rest.data() + rest.size();
@@ -68,19 +68,18 @@ static float numberOf(float weight, float scale, float least, float most) {
   return std::clamp(weight / scale, least, most) + whole - whole;
 }
 
-static Status notFinite(const std::string &path, const char *format) {
+static Status notFinite(const QuantisedName &name) {
   return Status::error(
       fmt::format("'{}' has weights that are not finite, which {} cannot "
                   "represent; help: use '--precision f32'",
-                  path, format));
+                  name.path, name.format->name));
 }
 
-static Status tooLarge(const std::string &path, float weight,
-                       const char *format) {
+static Status tooLarge(const QuantisedName &name, float weight) {
   return Status::error(
       fmt::format("'{}' has a weight of {}, which {} cannot represent; help: "
                   "use '--precision f32'",
-                  path, weight, format));
+                  name.path, weight, name.format->name));
 }
 
 static Status quantiseColumns(const QuantisedName &name, const Tensor &weights,
@@ -101,7 +100,7 @@ static Status quantiseColumns(const QuantisedName &name, const Tensor &weights,
     for (int64_t term = 0; term < count; ++term) {
       float size = std::abs(at(first + term * inner));
       if (!std::isfinite(size))
-        return notFinite(name.path, "int8");
+        return notFinite(name);
       most = std::max(most, size);
     }
     float scale = most / 127;
@@ -116,16 +115,20 @@ static Status quantiseColumns(const QuantisedName &name, const Tensor &weights,
   return Status::success();
 }
 
-static Status roundWeights(const std::string &path, const Tensor &weights,
+static Status roundWeights(const QuantisedName &name, const Tensor &weights,
                            Tensor &rounded) {
-  rounded = {DType::BF16, weights.shape, {}};
-  rounded.bytes.resize(weights.numElements() * sizeof(uint16_t));
+  const StorageFormat &format = *name.format;
+  rounded = {format.type, weights.shape, {}};
+  rounded.bytes.resize(weights.numElements() * format.bytes);
   for (int64_t i = 0; i < weights.numElements(); ++i) {
     auto weight = static_cast<float>(weights.at(i));
-    uint16_t bits = brainBits(weight);
-    if (std::isfinite(weight) && !std::isfinite(brainOf(bits)))
-      return tooLarge(path, weight, "bf16");
-    std::memcpy(rounded.bytes.data() + i * sizeof(bits), &bits, sizeof(bits));
+    if (!std::isfinite(weight) && !format.hasInfinity())
+      return notFinite(name);
+    uint32_t bits = bitsOf(format, weight);
+    if (std::isfinite(weight) && isInfinite(format, bits))
+      return tooLarge(name, weight);
+    // Bytes are little-endian.
+    std::memcpy(rounded.bytes.data() + i * format.bytes, &bits, format.bytes);
   }
   return Status::success();
 }
@@ -185,9 +188,9 @@ static Status storeGroups(const QuantisedName &name, const Tensor &weights,
         own.push_back(static_cast<float>(weights.at(row + i)));
       for (float weight : own)
         if (!std::isfinite(weight))
-          return notFinite(name.path, "int4");
+          return notFinite(name);
       if (!storeGroup(own, group))
-        return tooLarge(name.path, largestOf(own), "int4");
+        return tooLarge(name, largestOf(own));
       group += bytesOfGroup;
     }
   return Status::success();
@@ -200,8 +203,9 @@ static Status storeGroups(const QuantisedName &name, const Tensor &weights,
 /// The extent of a row of groups; 0 for a tensor that has none.
 static int64_t extentOfGroups(const std::string &name, const Tensor &stored) {
   QuantisedName own;
-  return readQuantisedName(name, own) && own.part == QuantisedName::Groups &&
-                 stored.type == DType::U8
+  return readQuantisedName(name, own) &&
+                 own.format->kind == StorageFormat::Groups &&
+                 stored.type == own.format->type
              ? static_cast<int64_t>(own.number)
              : 0;
 }
@@ -218,28 +222,55 @@ std::vector<int64_t> fovea::runtime::wideShape(const std::string &name,
   return shape;
 }
 
+/// Writes numbers in such a format as reals.
 template <typename T>
-static void widenInto(const std::string &name, const Tensor &stored, T *to) {
-  int64_t count = stored.numElements(), extent = extentOfGroups(name, stored);
-  if (extent == 0) {
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = static_cast<T>(stored.at(i));
-    return;
-  }
-  for (int64_t row = 0; row < count; row += groupsIn(extent) * bytesOfGroup)
-    for (int64_t i = 0; i < extent; ++i)
-      *to++ = weightOf(&stored.bytes[row + i / weightsOfGroup * bytesOfGroup],
-                       i % weightsOfGroup);
+static void widenInto(const QuantisedName &name, const std::byte *from,
+                      int64_t count, T *to) {
+  const StorageFormat &format = *name.format;
+  auto extent = static_cast<int64_t>(name.number);
+  for (int64_t i = 0; i < count; ++i)
+    switch (format.kind) {
+    case StorageFormat::Rounded: {
+      uint32_t bits = 0;
+      std::memcpy(&bits, from + i * format.bytes, format.bytes);
+      to[i] = static_cast<T>(numberOf(format, bits));
+      break;
+    }
+    case StorageFormat::Columns:
+      to[i] = static_cast<T>(elementOf(format.type, from, i));
+      break;
+    case StorageFormat::Groups:
+      to[i] = static_cast<T>(weightOf(from + groupOf(i, extent) * format.bytes,
+                                      i % extent % format.weights));
+      break;
+    }
+}
+
+void fovea::runtime::widenInto(const std::string &name, const std::byte *from,
+                               int64_t count, DType type, std::byte *to) {
+  QuantisedName own;
+  readQuantisedName(name, own);
+  if (type == DType::F64)
+    ::widenInto(own, from, count, reinterpret_cast<double *>(to));
+  else
+    ::widenInto(own, from, count, reinterpret_cast<float *>(to));
 }
 
 void fovea::runtime::widenInto(const std::string &name, const Tensor &stored,
                                DType type, std::byte *to) {
-  if (stored.type == type)
-    std::copy(stored.bytes.begin(), stored.bytes.end(), to);
-  else if (type == DType::F64)
-    ::widenInto(name, stored, reinterpret_cast<double *>(to));
-  else
-    ::widenInto(name, stored, reinterpret_cast<float *>(to));
+  const StorageFormat *format = narrowFormat(name);
+  if (format && format->type == stored.type) {
+    int64_t count = 1;
+    for (int64_t extent : wideShape(name, stored))
+      count *= extent;
+    widenInto(name, stored.bytes.data(), count, type, to);
+    return;
+  }
+  Tensor wide = stored.type == type
+                    ? Tensor()
+                    : Tensor::of(type, stored.shape, stored.toDoubles());
+  const Tensor &all = stored.type == type ? stored : wide;
+  std::copy(all.bytes.begin(), all.bytes.end(), to);
 }
 
 Tensor fovea::runtime::widened(const std::string &name, const Tensor &stored,
@@ -254,16 +285,78 @@ Tensor fovea::runtime::widened(const std::string &name, const Tensor &stored,
   return wide;
 }
 
+//===----------------------------------------------------------------------===//
+// In memory
+//===----------------------------------------------------------------------===//
+
+const StorageFormat *fovea::runtime::narrowFormat(const std::string &name) {
+  QuantisedName own;
+  return readQuantisedName(name, own) && !own.isScale ? own.format : nullptr;
+}
+
+int64_t fovea::runtime::narrowBytes(const StorageFormat &format,
+                                    const std::vector<int64_t> &shape) {
+  int64_t rows = 1, extent = shape.back();
+  for (size_t axis = 0; axis + 1 < shape.size(); ++axis)
+    rows *= shape[axis];
+  return rows * ((extent + format.weights - 1) / format.weights) * format.bytes;
+}
+
+std::vector<std::byte>
+fovea::runtime::narrowed(const std::string &name,
+                         const std::vector<double> &values) {
+  QuantisedName own;
+  readQuantisedName(name, own);
+  auto count = static_cast<int64_t>(values.size());
+  Tensor tensor = Tensor::of(DType::F32, {count}, values), stored;
+  Status status = Status::success();
+  switch (own.format->kind) {
+  case StorageFormat::Rounded:
+    status = roundWeights(own, tensor, stored);
+    break;
+  case StorageFormat::Columns:
+    stored = Tensor::of(own.format->type, {count}, values);
+    break;
+  case StorageFormat::Groups:
+    auto extent = static_cast<int64_t>(own.number);
+    tensor.shape = {extent == 0 ? 0 : count / extent, extent};
+    status = storeGroups(own, tensor, stored);
+    break;
+  }
+  assert(status.succeeded() && "the format has these numbers");
+  return std::move(stored.bytes);
+}
+
+Status fovea::runtime::takeNarrow(TensorFile &file, TensorFile &narrow) {
+  for (auto at = file.tensors.begin(); at != file.tensors.end();) {
+    auto next = std::next(at);
+    const auto &[name, tensor] = *at;
+    if (const StorageFormat *format = narrowFormat(name)) {
+      bool isWhole = format->kind != StorageFormat::Groups ||
+                     wideShape(name, tensor) != tensor.shape;
+      if (tensor.type != format->type || !isWhole)
+        return Status::error(
+            fmt::format("'{}' is {} {}, which is not how a program stores it",
+                        name, nameOf(tensor.type), shapeText(tensor.shape)));
+      narrow.tensors.insert(file.tensors.extract(at));
+    }
+    at = next;
+  }
+  return Status::success();
+}
+
 Status fovea::runtime::quantise(const QuantisedName &name,
                                 const Tensor &weights,
                                 std::map<std::string, Tensor> &parts) {
-  switch (name.part) {
-  case QuantisedName::Rounded:
-    return roundWeights(name.path, weights, parts[bf16Name(name.path)]);
-  case QuantisedName::Groups:
-    return storeGroups(name, weights, parts[int4Name(name.path, name.number)]);
-  case QuantisedName::Numbers:
-  case QuantisedName::Scales:
+  auto narrow = [&]() -> Tensor & {
+    return parts[narrowName(name.path, *name.format, name.number)];
+  };
+  switch (name.format->kind) {
+  case StorageFormat::Rounded:
+    return roundWeights(name, weights, narrow());
+  case StorageFormat::Groups:
+    return storeGroups(name, weights, narrow());
+  case StorageFormat::Columns:
     break;
   }
   return quantiseColumns(name, weights, parts[int8Name(name.path, name.number)],
@@ -273,9 +366,9 @@ Status fovea::runtime::quantise(const QuantisedName &name,
 /// Whether the weights have the axis that a name of one of the parts says.
 static bool fits(const QuantisedName &name, const Tensor &weights) {
   const std::vector<int64_t> &shape = weights.shape;
-  if (name.part == QuantisedName::Rounded)
+  if (name.format->kind == StorageFormat::Rounded)
     return true;
-  return name.part == QuantisedName::Groups
+  return name.format->kind == StorageFormat::Groups
              ? !shape.empty() &&
                    shape.back() == static_cast<int64_t>(name.number)
              : name.number < shape.size();
@@ -308,11 +401,4 @@ Status fovea::runtime::quantise(TensorFile &file,
       file.tensors.erase(found);
   }
   return Status::success();
-}
-
-void fovea::runtime::widenNumbers(TensorFile &file, DType type) {
-  QuantisedName own;
-  for (auto &[path, tensor] : file.tensors)
-    if (tensor.type != type && readQuantisedName(path, own))
-      tensor = widened(path, tensor, type);
 }

@@ -2,7 +2,7 @@
 //
 // The weights of a model with `--precision int8`: whole numbers from -127 to
 // 127, and a scale for each column. Those with `--precision bf16` on a CPU:
-// rounded to bf16. Those with `--precision int4`: multiples of a scale for each
+// rounded. Those with `--precision int4`: multiples of a scale for each
 // group. The compiler, its interpreter and programs compute them by this
 // function, from the same f32 weights.
 //
@@ -11,7 +11,7 @@
 #ifndef FOVEA_RUNTIME_DATA_QUANTISE_H
 #define FOVEA_RUNTIME_DATA_QUANTISE_H
 
-#include "runtime/data/SafeTensors.h"
+#include "runtime/data/StorageFormat.h"
 
 namespace fovea::runtime {
 
@@ -19,17 +19,16 @@ namespace fovea::runtime {
 /// along `axis`: `w:int8.1`, `w:scale.1`. No other parameter has a colon.
 std::string int8Name(const std::string &path, size_t axis);
 std::string scaleName(const std::string &path, size_t axis);
-/// The name of the rounded parameter: `w:bf16`.
-std::string bf16Name(const std::string &path);
-/// The name of a parameter in groups of 4 bits, with the extent of its last
-/// axis: `w:int4.512`.
-std::string int4Name(const std::string &path, size_t extent);
+/// The name of a parameter that is rounded, `w:bf16`, or in groups, with the
+/// extent of its last axis: `w:int4.512`.
+std::string narrowName(const std::string &path, const StorageFormat &format,
+                       size_t extent);
 
 /// A parameter whose name is one of these.
 struct QuantisedName {
-  enum Part { Numbers, Scales, Rounded, Groups };
   std::string path;
-  Part part = Numbers;
+  const StorageFormat *format = nullptr;
+  bool isScale = false;
   size_t number = 0; // the axis of numbers and scales, the extent of groups
 };
 /// Returns nothing for any other name.
@@ -39,7 +38,7 @@ bool readQuantisedName(const std::string &name, QuantisedName &result);
 std::string originalName(const std::string &name);
 
 /// Adds the arrays of a name to `parts`: the rounded weights, or both the
-/// numbers and the scales along its axis. In f32:
+/// numbers and the scales along its axis. In int8, in f32:
 ///
 ///     scale  = max |w| / 127, over the axis
 ///     number = w / scale, rounded to the nearest whole number, ties to even
@@ -54,8 +53,8 @@ std::string originalName(const std::string &name);
 ///
 /// A group is stored in 18 bytes: the scale, and two numbers per byte, the
 /// first in the lower half. Weights that the format cannot represent are an
-/// error: in int8 and int4 weights that are not finite, in bf16 and int4 finite
-/// weights that would become infinite.
+/// error: but in bf16 weights that are not finite, but in int8 finite weights
+/// that would become infinite.
 Status quantise(const QuantisedName &name, const Tensor &weights,
                 std::map<std::string, Tensor> &parts);
 
@@ -63,13 +62,38 @@ Status quantise(const QuantisedName &name, const Tensor &weights,
 /// weights, and removes the weights that `names` does not have.
 Status quantise(TensorFile &file, const std::vector<std::string> &names);
 
-/// The number of weights in a group, and its bytes.
-constexpr int64_t weightsOfGroup = 32;
-constexpr int64_t bytesOfGroup = 2 + weightsOfGroup / 2;
+/// The number of weights in a group of 4 bits, and its bytes.
+constexpr int64_t weightsOfGroup = findStorageFormat("int4")->weights;
+constexpr int64_t bytesOfGroup = findStorageFormat("int4")->bytes;
+static_assert(bytesOfGroup == 2 + weightsOfGroup / 2);
 /// The groups of a row.
 constexpr int64_t groupsIn(int64_t extent) {
   return (extent + weightsOfGroup - 1) / weightsOfGroup;
 }
+
+/// The number of groups before the one of an element, in rows of an extent.
+constexpr int64_t groupOf(int64_t element, int64_t extent) {
+  return element / extent * groupsIn(extent) +
+         element % extent / weightsOfGroup;
+}
+
+/// How the memory of a parameter with such a name has fewer bits; null for any
+/// other, and for scales, which are real numbers.
+const StorageFormat *narrowFormat(const std::string &name);
+inline bool isNarrow(const std::string &name) {
+  return narrowFormat(name) != nullptr;
+}
+/// The bytes of such memory for these extents.
+int64_t narrowBytes(const StorageFormat &format,
+                    const std::vector<int64_t> &shape);
+/// What its memory has of these numbers, which the format has exactly.
+std::vector<std::byte> narrowed(const std::string &name,
+                                const std::vector<double> &values);
+/// Moves the narrow parameters of a file, as memory has them, to another.
+Status takeNarrow(TensorFile &file, TensorFile &narrow);
+/// Writes `count` numbers of such memory as reals of this type.
+void widenInto(const std::string &name, const std::byte *from, int64_t count,
+               DType type, std::byte *to);
 
 /// The extents of what programs read of a tensor: only groups are stored with
 /// others. Groups that do not match their name keep theirs.
@@ -79,8 +103,6 @@ Tensor widened(const std::string &name, const Tensor &stored, DType type);
 /// Writes the same to memory that has room for them.
 void widenInto(const std::string &name, const Tensor &stored, DType type,
                std::byte *to);
-/// The same for all such parameters of a file.
-void widenNumbers(TensorFile &file, DType type);
 
 } // namespace fovea::runtime
 

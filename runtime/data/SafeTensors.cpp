@@ -7,6 +7,7 @@
 
 #include "runtime/data/SafeTensors.h"
 #include "runtime/data/Half.h"
+#include "runtime/data/Quantise.h"
 #include "runtime/data/TensorLayout.h"
 #include "runtime/data/TensorSeal.h"
 
@@ -364,10 +365,11 @@ static Status takeTensor(const TensorHeader &description,
   return Status::success();
 }
 
-/// Files store BF16, which no reader of tensors has to know.
+/// Files store BF16, which no reader of tensors has to know, but for those of
+/// parameters in fewer bits.
 static void widenBrains(TensorFile &file) {
   for (auto &[name, tensor] : file.tensors)
-    if (tensor.type == DType::BF16)
+    if (tensor.type == DType::BF16 && !isNarrow(name))
       tensor = {DType::F32, tensor.shape,
                 widened(tensor.bytes.data(), tensor.bytes.size(), brainOf)};
 }

@@ -1,6 +1,8 @@
 //===- StepMemory.cpp - the memory of one part of a step ------------------===//
 
 #include "runtime/memory/StepMemory.h"
+#include "runtime/Element.h"
+#include "runtime/data/Quantise.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,6 +15,18 @@ using Layout = Program::Layout;
 //===----------------------------------------------------------------------===//
 // Once per batch
 //===----------------------------------------------------------------------===//
+
+/// What is packed, and parameters in fewer bits that are read as reals.
+static bool isKept(const Program::Array &array) {
+  return array.role == Role::Packed ||
+         (array.role == Role::Parameter && isReal(array.element) &&
+          isNarrow(array.name));
+}
+
+static int64_t keptBytes(const Program::Array &array) {
+  return (array.count * sizeOf(array.element) + arrayAlignment - 1) /
+         arrayAlignment * arrayAlignment;
+}
 
 Status StepMemory::begin(const Workspace &from, const OwnedMemory &parameters,
                          void *pool) {
@@ -38,22 +52,25 @@ Status StepMemory::begin(const Workspace &from, const OwnedMemory &parameters,
       slots[array.slot] = reinterpret_cast<int64_t>(memory);
     } else if (array.role == Role::Data) {
       slots[array.slot] = reinterpret_cast<int64_t>(from.memoryOf(array.name));
-    } else if (array.role == Role::Packed) {
-      bytes += (array.count * sizeOf(array.element) + arrayAlignment - 1) /
-               arrayAlignment * arrayAlignment;
     }
+    if (isKept(array))
+      bytes += keptBytes(array);
   }
-  if (isPrepared)
-    return Status::success();
   if (Status status = kept.reserve(bytes); status.failed())
     return status;
   bytes = 0;
-  for (const Program::Array &array : program.arrays)
-    if (array.role == Role::Packed) {
-      slots[array.slot] = reinterpret_cast<int64_t>(kept.data() + bytes);
-      bytes += (array.count * sizeOf(array.element) + arrayAlignment - 1) /
-               arrayAlignment * arrayAlignment;
-    }
+  for (const Program::Array &array : program.arrays) {
+    if (!isKept(array))
+      continue;
+    std::byte *own = kept.data() + bytes;
+    if (array.role == Role::Parameter)
+      copyParameter(array, reinterpret_cast<const void *>(slots[array.slot]),
+                    own);
+    slots[array.slot] = reinterpret_cast<int64_t>(own);
+    bytes += keptBytes(array);
+  }
+  if (isPrepared)
+    return Status::success();
   if (code.prepare)
     code.prepare(slots.data());
   isPrepared = true;

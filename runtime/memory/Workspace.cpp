@@ -2,6 +2,7 @@
 
 #include "runtime/memory/Workspace.h"
 #include "runtime/Element.h"
+#include "runtime/data/Quantise.h"
 #include "runtime/device/Device.h"
 
 #include <algorithm>
@@ -134,9 +135,11 @@ bool Workspace::isOwned(const Program::Array &array,
                         const Binding &binding) const {
   if (array.role != Role::Parameter || !binding.memory)
     return false;
-  // Data that a device cannot read are copied.
+  // Data that a device cannot read are copied, and what has fewer bits than
+  // the program reads is widened.
   auto given = binding.memory->find(array.name);
-  return given != binding.memory->end() && isShared(given->second);
+  return given != binding.memory->end() && isShared(given->second) &&
+         (!isReal(array.element) || !isNarrow(array.name));
 }
 
 /// Packed parameters have permanent memory.
@@ -253,6 +256,23 @@ Status Workspace::write(const Program::Array &array, int64_t example,
                                        : Status::success();
 }
 
+static int64_t countOf(const std::vector<int64_t> &shape) {
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  return count;
+}
+
+void fovea::runtime::copyParameter(const Program::Array &array,
+                                   const void *from, std::byte *to) {
+  const auto *bytes = static_cast<const std::byte *>(from);
+  if (isNarrow(array.name) && isReal(array.element))
+    widenInto(array.name, bytes, array.count,
+              array.element == Element::F64 ? DType::F64 : DType::F32, to);
+  else
+    std::memcpy(to, bytes, array.count * sizeOf(array.element));
+}
+
 Status Workspace::fill(const Batch &examples, const Binding &binding) {
   const ParameterValues none;
   const ParameterValues &parameters = binding.values ? *binding.values : none;
@@ -261,16 +281,20 @@ Status Workspace::fill(const Batch &examples, const Binding &binding) {
       continue;
     if (array.role == Role::Parameter && binding.memory &&
         binding.memory->contains(array.name)) {
-      std::memcpy(place(array, 0), binding.memory->at(array.name),
-                  bytesOf(array));
+      copyParameter(array, binding.memory->at(array.name), place(array, 0));
       continue;
     }
     if (array.role == Role::Parameter) {
       auto found = parameters.find(array.name);
       if (found == parameters.end() ||
-          static_cast<int64_t>(found->second.size()) != array.count)
+          static_cast<int64_t>(found->second.size()) != countOf(array.shape))
         return Status::error(
             fmt::format("parameter '{}' is not given", array.name));
+      if (isNarrow(array.name) && !isReal(array.element)) {
+        std::vector<std::byte> bytes = narrowed(array.name, found->second);
+        std::copy(bytes.begin(), bytes.end(), place(array, 0));
+        continue;
+      }
       if (Status status = write(array, 0, found->second); status.failed())
         return status;
       continue;

@@ -24,8 +24,13 @@ using ParameterValues = std::map<std::string, std::vector<double>>;
 /// The examples of a batch, in order.
 using Batch = std::vector<const Example *>;
 
-/// The caller's arrays, by name, in their element type.
+/// The caller's arrays, by name, in their element type; parameters in fewer
+/// bits as runtime/data/Quantise.h stores them.
 using OwnedMemory = std::map<std::string, void *>;
+
+/// Copies a parameter of such memory, as the elements that a program reads.
+void copyParameter(const Program::Array &array, const void *from,
+                   std::byte *to);
 
 /// The inputs of a run besides its examples.
 struct Binding {

@@ -1,5 +1,6 @@
 //===- CInterface.cpp - what the functions of a header call ---------------===//
 
+#include "runtime/data/Quantise.h"
 #include "runtime/model/CGuard.h"
 
 #include <algorithm>
@@ -219,6 +220,9 @@ void *fovea_c_parameter(FoveaModel *model, int which) {
   void *result = nullptr;
   if (const ParameterDescription *parameter = parameterOf(model, which))
     withModel(model, [&](Model &own) -> int {
+      if (isNarrow(parameter->path))
+        return fail(foveaBadCall, "'" + parameter->path +
+                                      "' has fewer bits and cannot be changed");
       result = own.parameter(parameter->path);
       return foveaDone;
     });

@@ -72,6 +72,11 @@ Status Model::checkWeights(const TensorFile &file,
   return Status::success();
 }
 
+static void enter(OwnedMemory &memory, TensorFile &file) {
+  for (auto &[path, tensor] : file.tensors)
+    memory[path] = tensor.bytes.data();
+}
+
 Status Model::takeWeights(TensorFile &file, const std::string &name) {
   OptimiserState state;
   if (Status status = takeOptimiser(file, name, state); status.failed())
@@ -98,9 +103,12 @@ Status Model::takeWeights(TensorFile &file, const std::string &name) {
       return status;
   options.frozen = description.frozen;
   options.states = description.states;
+  if (Status status = takeNarrow(file, narrow); status.failed())
+    return Status::error(status.text(), name);
   learner = Learner::create(std::move(file), options, description.isDouble,
                             pool.get());
   weights = learner->weights();
+  enter(weights, narrow);
   rule = options.optimiser.rule;
   return program("grad")
              ? loadOptimiser(std::move(state), rule, description.isDouble,
@@ -126,11 +134,15 @@ Status Model::takeMember(TensorFile file, const std::string &name) {
       !difference.empty())
     return Status::error("it does not match the first member: " + difference,
                          name);
+  TensorFile all;
+  if (Status status = takeNarrow(file, all); status.failed())
+    return Status::error(status.text(), name);
   DType type = description.isDouble ? DType::F64 : DType::F32;
   for (auto &[path, tensor] : file.tensors)
     if (tensor.type != type)
-      tensor = widened(path, tensor, type);
-  others.push_back(std::move(file));
+      tensor = Tensor::of(type, tensor.shape, tensor.toDoubles());
+  all.tensors.merge(file.tensors);
+  others.push_back(std::move(all));
   steps.reset();
   searcher.reset();
   return Status::success();
@@ -358,11 +370,8 @@ void Model::prepareSearch() {
   if (searcher && !isShared)
     return;
   std::vector<OwnedMemory> members = {weights};
-  for (TensorFile &file : others) {
-    OwnedMemory &own = members.emplace_back();
-    for (auto &[path, tensor] : file.tensors)
-      own[path] = tensor.bytes.data();
-  }
+  for (TensorFile &file : others)
+    enter(members.emplace_back(), file);
   searcher = std::make_unique<Search>(description.decoder, decoderCode,
                                       std::move(members), pool.get());
 }
@@ -418,6 +427,7 @@ void Model::setMetadata(const std::string &key, const std::string &text) {
 Status Model::save(const std::string &path) const {
   TensorFile file;
   learner->storeWeights(file);
+  file.tensors.insert(narrow.tensors.begin(), narrow.tensors.end());
   if (numUpdates > 0)
     storeOptimiser(*learner, rule, numUpdates, file);
   file.metadata.insert(metadata.begin(), metadata.end());

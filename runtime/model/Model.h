@@ -125,6 +125,8 @@ private:
   Rule rule = Rule::Sgd;
   std::map<std::string, std::string> metadata;
   OwnedMemory weights;
+  /// The weights in fewer bits.
+  TensorFile narrow;
   /// The other members, in the element type of the programs.
   std::deque<TensorFile> others;
   std::vector<ProgramCode> decoderCode;

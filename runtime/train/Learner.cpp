@@ -120,7 +120,7 @@ private:
   /// state is sharded.
   int64_t from = 0, to = 0;
   Memory current, slopes, noisy;
-  Memory rounded;       // the weights that programs read now, in bf16
+  OwnArray<uint16_t> rounded; // the weights that programs read now, in bf16
   Memory average;       // of the weights after each update; null: none is kept
   Memory first, second; // from .. to-1
   Memory updates;       // of states, while the gradients make a step
@@ -189,7 +189,7 @@ LearnerOf<T>::LearnerOf(TensorFile initial, const TrainOptions &options,
   if (!options.states.empty())
     updates = allocateArray<T>(total);
   if (options.roundsWeights)
-    rounded = allocateArray<T>(total);
+    rounded = allocateArray<uint16_t>(total);
   for (const Span &span : spans) {
     Tensor &tensor = initial.tensors.at(span.path);
     widenInto(span.path, tensor, typeOf(T()),
@@ -235,7 +235,8 @@ template <typename T> OwnedMemory LearnerOf<T>::weightsFrom(T *array) {
     return memory;
   roundToBf16(rounded.get(), array, total, pool);
   for (const Span &span : spans)
-    memory[bf16Name(span.path)] = rounded.get() + span.begin;
+    memory[narrowName(span.path, *findStorageFormat("bf16"), 0)] =
+        rounded.get() + span.begin;
   return memory;
 }
 

@@ -127,11 +127,11 @@ void fovea::runtime::scale(T *values, double factor, int64_t count,
 }
 
 template <typename T>
-void fovea::runtime::roundToBf16(T *rounded, const T *values, int64_t count,
-                                 FoveaPool *pool) {
+void fovea::runtime::roundToBf16(uint16_t *rounded, const T *values,
+                                 int64_t count, FoveaPool *pool) {
   forChunks(count, pool, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      rounded[i] = brainOf(brainBits(static_cast<float>(values[i])));
+      rounded[i] = brainBits(static_cast<float>(values[i]));
   });
 }
 
@@ -247,7 +247,7 @@ template void fovea::runtime::addTo(float *, const float *, int64_t,
 template double fovea::runtime::sumOfSquares(const float *, int64_t,
                                              FoveaPool *);
 template void fovea::runtime::scale(float *, double, int64_t, FoveaPool *);
-template void fovea::runtime::roundToBf16(float *, const float *, int64_t,
+template void fovea::runtime::roundToBf16(uint16_t *, const float *, int64_t,
                                           FoveaPool *);
 template void fovea::runtime::clamp(float *, double, int64_t);
 template void fovea::runtime::step(const OptimiserOptions &, int64_t, double,
@@ -263,7 +263,7 @@ template void fovea::runtime::addTo(double *, const double *, int64_t,
 template double fovea::runtime::sumOfSquares(const double *, int64_t,
                                              FoveaPool *);
 template void fovea::runtime::scale(double *, double, int64_t, FoveaPool *);
-template void fovea::runtime::roundToBf16(double *, const double *, int64_t,
+template void fovea::runtime::roundToBf16(uint16_t *, const double *, int64_t,
                                           FoveaPool *);
 template void fovea::runtime::clamp(double *, double, int64_t);
 template void fovea::runtime::step(const OptimiserOptions &, int64_t, double,

@@ -44,7 +44,8 @@ void scale(T *values, double factor, int64_t count, FoveaPool *pool);
 
 /// rounded = values, rounded to the nearest numbers of bf16.
 template <typename T>
-void roundToBf16(T *rounded, const T *values, int64_t count, FoveaPool *pool);
+void roundToBf16(uint16_t *rounded, const T *values, int64_t count,
+                 FoveaPool *pool);
 
 /// Clips values to -limit .. limit.
 template <typename T> void clamp(T *values, double limit, int64_t count);

@@ -100,7 +100,10 @@ Status Asked::open(const FoveaImage &image) {
   // The compiler has compared them with the parameters.
   std::vector<OwnedMemory> weights;
   for (TensorFile &file : members) {
-    widenNumbers(file, description.isDouble ? DType::F64 : DType::F32);
+    TensorFile narrow;
+    if (status = takeNarrow(file, narrow); status.failed())
+      return status;
+    file.tensors.merge(narrow.tensors);
     OwnedMemory &own = weights.emplace_back();
     for (auto &[path, tensor] : file.tensors)
       own[path] = tensor.bytes.data();

@@ -23,7 +23,7 @@ using runtime::Tensor;
 namespace {
 
 using Numbers = std::vector<float>;
-using Pack = void (*)(const float *, int64_t, int64_t, int64_t, int64_t, void *,
+using Pack = void (*)(const void *, int64_t, int64_t, int64_t, int64_t, void *,
                       int64_t, int64_t, int64_t);
 using Multiply = void (*)(const float *, int64_t, int64_t, const void *,
                           float *, int64_t, int64_t, int64_t, int64_t, int64_t,
@@ -103,19 +103,27 @@ protected:
     return result;
   }
 
+  static std::string nameOf(int64_t extent) {
+    return runtime::narrowName("w", *runtime::findStorageFormat("int4"),
+                               extent);
+  }
+
   /// Rows of multiples of scales; one scale is 0.
-  Numbers rounded(int64_t rows, int64_t extent) {
+  Tensor stored(int64_t rows, int64_t extent) {
     Numbers all = values(rows * extent);
     std::fill_n(all.begin(), std::min<int64_t>(extent, 32), 0.0F);
     runtime::QuantisedName name;
-    std::string text = runtime::int4Name("w", extent);
-    EXPECT_TRUE(runtime::readQuantisedName(text, name));
+    EXPECT_TRUE(runtime::readQuantisedName(nameOf(extent), name));
     std::map<std::string, Tensor> parts;
     Tensor weights =
         Tensor::of(DType::F32, {rows, extent}, {all.begin(), all.end()});
     EXPECT_TRUE(runtime::quantise(name, weights, parts).succeeded());
+    return parts.begin()->second;
+  }
+
+  static Numbers widened(const Tensor &groups, int64_t extent) {
     std::vector<double> wide =
-        runtime::widened(text, parts.at(text), DType::F32).toDoubles();
+        runtime::widened(nameOf(extent), groups, DType::F32).toDoubles();
     return {wide.begin(), wide.end()};
   }
 
@@ -140,14 +148,17 @@ TEST_P(GroupGemm, HasTheBitsOfReals) {
   for (int64_t m : {0, 1, 3, 4, 13, 50})
     for (int64_t n : {1, 33, 161})
       for (int64_t k : {1, 31, 32, 37, 600}) {
-        Numbers a = values(m * k), b = rounded(n, k), c = values(m * n);
+        Tensor inB = stored(n, k);
+        Numbers a = values(m * k), b = widened(inB, k), c = values(m * n);
         Numbers expected = c, reals(tile.packedSize(k, n));
         std::vector<uint8_t> groups(runtime::groupsIn(k) *
                                     runtime::bytesOfGroup * tile.panels(n) *
                                     tile.columns());
         int64_t panels = tile.panels(n);
         inReals.pack(b.data(), 1, k, k, n, reals.data(), 0, panels, 1);
-        inGroups.pack(b.data(), 1, k, k, n, groups.data(), 0, panels, 1);
+        inGroups.pack(inB.bytes.data(), 1,
+                      runtime::groupsIn(k) * runtime::bytesOfGroup, k, n,
+                      groups.data(), 0, panels, 1);
         bool accumulates = n == 33;
         inReals.multiply(a.data(), k, 1, reals.data(), expected.data(), n, m, n,
                          k, 0, panels, accumulates);
@@ -171,13 +182,15 @@ TEST_P(GroupGemm, HasTheBitsOfReals) {
 TEST_P(GroupGemm, PacksVectorsOfPartsInTurns) {
   int64_t k = 37, panels = 2, n = panels * tile.columns() * 2;
   for (int64_t parts : {1, 2, 4}) {
-    Numbers a = values(k), b = rounded(n, k), c(n), expected(n);
+    Tensor inB = stored(n, k);
+    Numbers a = values(k), b = widened(inB, k), c(n), expected(n);
     Numbers reals(tile.packedSize(k, n));
     std::vector<uint8_t> groups(runtime::groupsIn(k) * runtime::bytesOfGroup *
                                 n);
     inReals.pack(b.data(), 1, k, k, n, reals.data(), 0, tile.panels(n), parts);
-    inGroups.pack(b.data(), 1, k, k, n, groups.data(), 0, tile.panels(n),
-                  parts);
+    inGroups.pack(inB.bytes.data(), 1,
+                  runtime::groupsIn(k) * runtime::bytesOfGroup, k, n,
+                  groups.data(), 0, tile.panels(n), parts);
     inReals.multiply(a.data(), k, 1, reals.data(), expected.data(), n, 1, n, k,
                      0, tile.panels(n), false);
     inGroups.multiply(a.data(), k, 1, groups.data(), c.data(), n, 1, n, k, 0,

@@ -187,7 +187,9 @@ static void printPlan(const runtime::Program &program,
     else
       stream << (array.parts ? " block " : " thread ")
              << formulaText(program, array.part);
-    stream << ' ' << textOf(array.element);
+    bool isNarrow = array.role == Role::Parameter &&
+                    array.element == runtime::Program::Element::Bit;
+    stream << ' ' << (isNarrow ? "byte" : textOf(array.element));
     if (array.parts)
       stream << ", on the chip up to " << array.onChip << " bytes, else "
              << array.parts << " of them";

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/program/ProgramEmitter.h"
+#include "runtime/data/Quantise.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -14,6 +15,7 @@ using namespace fovea::attn;
 using namespace fovea::codegen;
 using arith::CmpIPredicate;
 using runtime::Program;
+using runtime::StorageFormat;
 
 /// The minimum number of rows computed at once, in tiles of the GEMM. With
 /// fewer than twice as many, units are columns.
@@ -25,20 +27,49 @@ static constexpr int64_t leastHalved = 16;
 /// A larger packed right side is written past the caches.
 static constexpr int64_t mostNear = int64_t(1) << 17;
 
+namespace {
+/// Where the right side of a product begins in memory, and how far apart its
+/// terms and columns are, in elements of this type.
+struct RightSide {
+  Type element;
+  int64_t first, rowStride, columnStride;
+};
+} // namespace
+
+static RightSide rightSideOf(const RowsProduct &product, const Storage &right,
+                             const StorageFormat *format, Type real) {
+  int64_t first = product.rightFirst, stride = product.columnStride;
+  if (!format)
+    return {real, first, product.rowStride, stride};
+  if (format->kind != StorageFormat::Groups)
+    return {IntegerType::get(real.getContext(), 8 * format->bytes), first,
+            product.rowStride, stride};
+  // Whole groups of terms; the terms of a column are adjacent.
+  int64_t extent =
+      cast<IntegerAttr>(right.type.getShape().getValue().back()).getInt();
+  auto bytesTo = [&](int64_t place) {
+    return runtime::groupOf(place, extent) * format->bytes;
+  };
+  return {IntegerType::get(real.getContext(), 8), bytesTo(first), 1,
+          bytesTo(stride)};
+}
+
 void ProgramEmitter::emitPack(ComputeOp op, RowsProduct product) {
   const Storage &right = storage.of(product.right.getArray());
   int room = storage.packedOf(op)->slot, termsSlot = slotOf(0);
   Operation *top = op;
   while (!isa<ProgramOp>(top->getParentOp()))
     top = top->getParentOp();
+  RightSide side = rightSideOf(product, right, storage.formatOf(right), real);
   launch(top, "pack", main.number(tile.panels(product.columns())),
          [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
-           Value from = kernel.at(real, kernel.pointerSlot(frame, right.slot),
-                                  kernel.number(product.rightFirst));
+           Value from =
+               kernel.at(side.element, kernel.pointerSlot(frame, right.slot),
+                         kernel.number(side.first));
            Value terms = kernel.slot(frame, termsSlot);
            SmallVector<Value> arguments = {from,
-                                           kernel.number(product.rowStride),
-                                           kernel.number(product.columnStride),
+                                           kernel.number(side.rowStride),
+                                           kernel.number(side.columnStride),
                                            terms,
                                            kernel.number(product.columns()),
                                            kernel.pointerSlot(frame, room),

@@ -21,6 +21,7 @@
 #include "codegen/kernel/Runs.h"
 #include "codegen/native/Target.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "runtime/data/StorageFormat.h"
 
 #include <string>
 
@@ -28,14 +29,15 @@ namespace fovea::codegen {
 
 class KernelBuilder;
 
-/// The elements of A and C, and of packed B: of the same type, or in bf16,
-/// which f32 has exactly.
+/// The elements of A and C, and those of B: of the same type, or numbers of a
+/// rounded format, which f32 has exactly.
 struct GemmElement {
-  GemmElement(mlir::Type type) : type(type), right(type) {}
-  GemmElement(mlir::Type type, mlir::Type right) : type(type), right(right) {}
+  GemmElement(mlir::Type type, const runtime::StorageFormat *right = nullptr)
+      : type(type), right(right) {}
 
-  mlir::Type type, right;
-  bool isSame() const { return type == right; }
+  mlir::Type type;
+  const runtime::StorageFormat *right;
+  bool isSame() const { return !right; }
 };
 
 /// The part of C in registers.
@@ -99,8 +101,8 @@ bool isGemmElement(mlir::Type element);
 ///   nBelow and n <= m + nAbove. `unbounded` disables a bound. It uses 400 KB
 ///   of the stack more.
 ///
-/// With packed B in bf16, `<t>` is f32_bf16, and there is no `@fovea_product`.
-/// B itself is in f32; its elements are numbers of bf16.
+/// With B in bf16, packed and before, `<t>` is f32_bf16 (so for other formats),
+/// and there is no `@fovea_product`.
 void emitGemm(mlir::ModuleOp module, GemmElement element, const Target &target);
 
 /// Adds the functions for a gathered A; call `emitGemm` first.

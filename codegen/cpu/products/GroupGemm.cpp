@@ -49,70 +49,30 @@ struct GroupEmitter {
     return bytesOfScales() + weightsOfGroup / 2 * tile.columns();
   }
   Value groups(Value terms) { return b.divUp(terms, b.number(weightsOfGroup)); }
-  Value scaleOf(Value first, Value rs, Value term, Value end);
-  Value numberOf(Value first, Value rs, Value term, Value end, Value inverse);
-  void packColumn(Value first, Value rs, Value end, Value panel, Value column);
+  void packColumn(Value first, Value count, Value panel, Value column);
   void emitPack();
   void emitUnpack();
   void emitGemm(bool isListed);
 };
 } // namespace
 
-/// The scale of the group from `term` on, whose largest weight is -8 scales.
-Value GroupEmitter::scaleOf(Value first, Value rs, Value term, Value end) {
-  Value last = b.min(end, b.add(term, b.number(weightsOfGroup)));
-  auto sizeOf = [&](Value weight) {
-    return b.create<math::AbsFOp>(weight).getResult();
-  };
-  Value most = b.loop(term, last, b.number(1), ValueRange{b.constant(f32, 0)},
-                      [&](Value i, ValueRange best) {
-                        Value weight =
-                            b.load(f32, b.at(f32, first, b.mul(i, rs)));
-                        Value isLarger = b.create<arith::CmpFOp>(
-                            arith::CmpFPredicate::OGT, sizeOf(weight),
-                            sizeOf(best.front()));
-                        return Values{b.select(isLarger, weight, best.front())};
-                      })
-                   .front();
-  return b.create<arith::MulFOp>(most, b.constant(f32, -0.125));
-}
-
-/// 8 more than the number of a weight; of one past the end, anything.
-Value GroupEmitter::numberOf(Value first, Value rs, Value term, Value end,
-                             Value inverse) {
-  Value inside = b.max(b.min(term, b.sub(end, b.number(1))), b.number(0));
-  Value weight = b.load(f32, b.at(f32, first, b.mul(inside, rs)));
-  // The quotient is nearly a whole number, and truncated.
-  Value number = b.fma(weight, inverse, b.constant(f32, 8.5));
-  return b.create<arith::FPToUIOp>(i32, number);
-}
-
-/// A column of a panel; past the last one, `end` is 0.
-void GroupEmitter::packColumn(Value first, Value rs, Value end, Value panel,
+/// A column of a panel, from its first group in memory.
+void GroupEmitter::packColumn(Value first, Value count, Value panel,
                               Value column) {
-  Value zero = b.number(0), two = b.number(2), size = b.number(weightsOfGroup);
-  b.loop(zero, end, size, [&](Value term) {
-    Value group =
-        b.at(i8, panel, b.mul(b.div(term, size), b.number(bytesOfGroup())));
-    Value scale = scaleOf(first, rs, term, end);
-    Value bits = b.create<arith::ShRUIOp>(
-        b.create<arith::BitcastOp>(i32, scale).getResult(), whole(i32, 16));
-    b.store(b.create<arith::TruncIOp>(i16, bits), b.at(i16, group, column));
-    Value isZero = b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, scale,
-                                           b.constant(f32, 0));
-    Value inverse = b.select(
-        isZero, b.constant(f32, 0),
-        b.create<arith::DivFOp>(b.constant(f32, 1), scale).getResult());
-    b.loop(zero, size, two, [&](Value i) {
-      Value at = b.add(term, i);
-      Value low = numberOf(first, rs, at, end, inverse);
-      Value high = numberOf(first, rs, b.add(at, b.number(1)), end, inverse);
-      Value byte = b.create<arith::OrIOp>(
-          low, b.create<arith::ShLIOp>(high, whole(i32, 4)).getResult());
-      Value place =
-          b.add(b.number(bytesOfScales()),
-                b.add(b.mul(b.div(i, two), b.number(tile.columns())), column));
-      b.store(b.create<arith::TruncIOp>(i8, byte), b.at(i8, group, place));
+  Value zero = b.number(0), one = b.number(1);
+  b.loop(zero, count, one, [&](Value number) {
+    Value from =
+        b.at(i8, first, b.mul(number, b.number(runtime::bytesOfGroup)));
+    Value to = b.at(i8, panel, b.mul(number, b.number(bytesOfGroup())));
+    b.store(b.load(i16, from), b.at(i16, to, column));
+    b.loop(zero, b.number(weightsOfGroup / 2), one, [&](Value i) {
+      // 8 more than both numbers.
+      Value byte = b.create<arith::XOrIOp>(
+          b.load(i8, b.at(i8, from, b.add(i, b.number(sizeof(uint16_t))))),
+          whole(i8, int8_t(0x88)));
+      Value place = b.add(b.number(bytesOfScales()),
+                          b.add(b.mul(i, b.number(tile.columns())), column));
+      b.store(byte, b.at(i8, to, place));
     });
   });
 }
@@ -123,10 +83,10 @@ void GroupEmitter::emitPack() {
                       pointer, number, number, number};
   b.function(
       packGroupsName, arguments, /*isPrivate=*/false, [&](ValueRange args) {
-        Value from = args[0], rs = args[1], cs = args[2], k = args[3];
-        Value n = args[4], parts = args[8], zero = b.number(0);
-        Value columns = b.number(tile.columns());
-        Value size = b.mul(groups(k), b.number(bytesOfGroup()));
+        Value from = args[0], cs = args[2], n = args[4], parts = args[8];
+        Value zero = b.number(0), columns = b.number(tile.columns());
+        Value count = groups(args[3]);
+        Value size = b.mul(count, b.number(bytesOfGroup()));
         b.loop(args[6], args[7], b.number(1), [&](Value number) {
           Value panel = b.at(i8, args[5], b.mul(number, size));
           // Columns past the last one are zeros.
@@ -134,8 +94,8 @@ void GroupEmitter::emitPack() {
           b.loop(zero, columns, b.number(1), [&](Value column) {
             Value place = b.add(b.mul(number, columns), column);
             Value source = columnOfParts(b, tile, place, n, parts);
-            packColumn(b.at(f32, from, b.mul(source, cs)), rs,
-                       b.select(b.less(place, n), k, zero), panel, column);
+            packColumn(b.at(i8, from, b.mul(source, cs)),
+                       b.select(b.less(place, n), count, zero), panel, column);
           });
         });
       });

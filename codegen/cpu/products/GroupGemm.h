@@ -18,9 +18,11 @@ namespace fovea::codegen {
 ///
 /// - `@fovea_pack_i4(%b: ptr, %rs, %cs, %k, %n, %out: ptr, %first, %last,
 ///   %parts)` packs panels as `@fovea_pack_parts_f32` does (%parts may be 1).
-///   A panel is a sequence of groups of `weightsOfGroup` terms. Each has the
-///   scales of its columns, and then a row of bytes for two terms at a time,
-///   the first in the lower half of a byte. 8 is added to each number.
+///   %b begins with the groups of column 0, %cs bytes before those of the next;
+///   %rs has no effect. A panel is a sequence of groups of `weightsOfGroup`
+///   terms. Each has the scales of its columns, and then a row of bytes for two
+///   terms at a time, the first in the lower half of a byte. 8 is added to each
+///   number.
 ///
 /// - `@fovea_gemm_i4` and `@fovea_gemm_rows_i4` with the arguments of
 ///   `@fovea_gemm_f32` and `@fovea_gemm_rows_f32`.

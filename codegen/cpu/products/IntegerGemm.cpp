@@ -140,13 +140,13 @@ void IntegerEmitter::emitPack() {
               return b.at(i8, to,
                           b.add(b.mul(group, atOnce), b.rem(term, atOnce)));
             };
-            Value first = b.at(f32, from, b.mul(source, cs));
+            Value first = b.at(i8, from, b.mul(source, cs));
             Values sums = b.loop(
                 zero, end, one, ValueRange{noSum},
                 [&](Value term, ValueRange sum) {
-                  Value real = b.load(f32, b.at(f32, first, b.mul(term, rs)));
-                  Value whole = b.create<arith::FPToSIOp>(i32, real);
-                  b.store(b.create<arith::TruncIOp>(i8, whole), address(term));
+                  Value byte = b.load(i8, b.at(i8, first, b.mul(term, rs)));
+                  b.store(byte, address(term));
+                  Value whole = b.create<arith::ExtSIOp>(i32, byte);
                   return Values{b.create<arith::AddIOp>(sum.front(), whole)};
                 });
             b.loop(end, padded, one,

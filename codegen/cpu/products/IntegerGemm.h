@@ -16,7 +16,8 @@ namespace fovea::codegen {
 /// Adds:
 ///
 /// - `@fovea_pack_i8(%b: ptr, %rs, %cs, %k, %n, %out: ptr, %first, %last,
-///   %parts)` packs panels as `@fovea_pack_parts_f32` does; %parts may be 1.
+///   %parts)` packs panels of bytes as `@fovea_pack_parts_f32` does; %parts may
+///   be 1.
 ///   Terms form groups of g = 2 or 4. Term k of column c is byte k % g of the
 ///   group (k / g) * columns + c. Each panel of K terms has room for alignTo(K,
 ///   4) + 4 bytes per column.

@@ -9,9 +9,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/products/MicroKernel.h"
+#include "codegen/kernel/StoredReals.h"
 
 using namespace mlir;
 using namespace fovea::codegen;
+using fovea::runtime::StorageFormat;
 
 using Values = KernelBuilder::Values;
 
@@ -21,6 +23,7 @@ namespace {
 struct Kernel {
   KernelBuilder &b;
   Type element, right;
+  const StorageFormat *format; // of right
   VectorType vector;
   GemmTile tile;
   KernelShape shape;
@@ -112,17 +115,12 @@ Value Kernel::addressInA(ValueRange pointers, int64_t row, int64_t term) {
   llvm_unreachable("no such left side");
 }
 
-/// A vector of packed B. The bits of bf16 are the upper half of those of f32.
+/// A vector of packed B.
 Value Kernel::loadRight(Value address) {
-  if (right == element)
+  if (!format)
     return b.load(vector, address);
-  auto wide = VectorType::get(tile.lanes, b.getI32Type());
-  Value bits = b.create<arith::ExtUIOp>(
-      wide, b.load(VectorType::get(tile.lanes, right), address));
-  Value shift = b.create<arith::ConstantOp>(
-      DenseElementsAttr::get(wide, b.getI32IntegerAttr(16)));
-  return b.create<arith::BitcastOp>(
-      vector, b.create<arith::ShLIOp>(bits, shift).getResult());
+  return realOf(b, b.load(VectorType::get(tile.lanes, right), address),
+                *format);
 }
 
 /// One term of every sum: row k of the panels times column k of A, both found
@@ -301,15 +299,14 @@ Values Kernel::multiply(Values state) {
 
 std::string fovea::codegen::nameFor(StringRef stem, GemmElement element) {
   return (stem + (element.type.isF32() ? "_f32" : "_f64") +
-          (element.isSame() ? "" : "_bf16"))
+          (element.isSame() ? "" : "_" + std::string(element.right->name)))
       .str();
 }
 
 Type fovea::codegen::rightInMemory(GemmElement element) {
-  return element.isSame()
-             ? element.type
-             : IntegerType::get(element.right.getContext(),
-                                element.right.getIntOrFloatBitWidth());
+  return element.isSame() ? element.type
+                          : IntegerType::get(element.type.getContext(),
+                                             8 * element.right->bytes);
 }
 
 SmallVector<Type> fovea::codegen::leftArguments(KernelBuilder &builder,
@@ -362,6 +359,7 @@ std::string fovea::codegen::emitMicroKernel(KernelBuilder &builder,
     Kernel kernel{.b = builder,
                   .element = element.type,
                   .right = rightInMemory(element),
+                  .format = element.right,
                   .vector = VectorType::get(tile.lanes, element.type),
                   .tile = tile,
                   .shape = shape,

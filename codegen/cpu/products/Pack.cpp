@@ -23,7 +23,7 @@ namespace {
 /// The arguments of the function and, while a panel is copied, the panel.
 struct Packing {
   KernelBuilder &b;
-  Type element, right; // of B, and packed, in memory
+  Type element; // in memory, of B and packed
   VectorType vector;
   GemmTile tile;
   bool isFar; // whole vectors go past the caches
@@ -33,15 +33,15 @@ struct Packing {
   Value left = nullptr;   // columns from there on, at most its width
 
   Value row(Value base, Value index) {
-    return b.at(right, base, b.mul(index, b.number(tile.columns())));
+    return b.at(element, base, b.mul(index, b.number(tile.columns())));
   }
   void store(Value value, Value address) {
     if (isFar)
-      b.storePast(packed(value), address);
+      b.storePast(value, address);
     else
-      b.store(packed(value), address);
+      b.store(value, address);
   }
-  Value packed(Value value);
+  Value loadBelow(Value count, Value address);
   void copyRows();
   void copyParts(Value parts);
   void forPanels(llvm::function_ref<void()> body);
@@ -51,18 +51,16 @@ struct Packing {
 
 } // namespace
 
-/// What is stored of an element, or of a vector. The lower half of the bits of
-/// a number of bf16 is 0.
-Value Packing::packed(Value value) {
-  if (right == element)
-    return value;
-  unsigned lanes = lanesOf(value);
-  Type wide = withLanes(b.getI32Type(), lanes);
-  Value shift = b.splat(
-      b.create<arith::ConstantOp>(b.getI32IntegerAttr(16)).getResult(), lanes);
-  Value bits = b.create<arith::ShRUIOp>(
-      b.create<arith::BitcastOp>(wide, value).getResult(), shift);
-  return b.create<arith::TruncIOp>(withLanes(right, lanes), bits);
+/// The elements of a vector before `count`. Few machines mask 16 bits at once.
+Value Packing::loadBelow(Value count, Value address) {
+  auto masked = [&] {
+    return b.load(vector, address, b.maskBelow(count, tile.lanes));
+  };
+  if (isa<FloatType>(element))
+    return masked();
+  return b.choose(
+      b.atMost(b.number(tile.lanes), count),
+      [&] { return b.load(vector, address); }, masked);
 }
 
 /// cs = 1: rows of the panels are rows of B.
@@ -76,12 +74,12 @@ void Packing::copyRows() {
       b.loop(begin, end, one, [&](Value index) {
         Value column = b.mul(index, width), left = b.sub(n, column);
         Value from = b.at(element, input, column);
-        Value to = b.at(right, output, b.mul(index, panelSize));
+        Value to = b.at(element, output, b.mul(index, panelSize));
         auto fromVector = [&](int64_t v) {
           return b.at(element, from, v * tile.lanes);
         };
         auto toVector = [&](int64_t v) {
-          return b.at(right, to, v * tile.lanes);
+          return b.at(element, to, v * tile.lanes);
         };
         b.branch(
             b.atMost(width, left),
@@ -111,7 +109,7 @@ void Packing::copyParts(Value parts) {
     Value place = b.add(b.mul(b.rem(number, parts), width),
                         b.mul(b.div(number, parts), size));
     Value from = b.at(element, source, b.mul(place, cs));
-    Value to = b.at(right, row(out, b.mul(b.div(number, vectors), k)),
+    Value to = b.at(element, row(out, b.mul(b.div(number, vectors), k)),
                     b.mul(b.rem(number, vectors), size));
     auto clear = [&] {
       b.loop(zero, k, one,
@@ -128,8 +126,7 @@ void Packing::copyParts(Value parts) {
         Values square;
         for (int64_t lane = 0; lane < lanes; ++lane) {
           Value column = b.at(element, from, b.mul(b.number(lane), cs));
-          square.push_back(b.load(vector, b.at(element, column, i),
-                                  b.maskBelow(rowsLeft, lanes)));
+          square.push_back(loadBelow(rowsLeft, b.at(element, column, i)));
         }
         transposeSquare(b, square);
         for (int64_t lane = 0; lane < lanes; ++lane)
@@ -191,21 +188,21 @@ void Packing::transpose() {
         Value count = b.select(b.less(index, left), rowsLeft, zero);
         Value address = b.at(
             element, b.at(element, source, b.mul(b.add(column, index), cs)), i);
-        square.push_back(b.load(vector, address, b.maskBelow(count, lanes)));
+        square.push_back(loadBelow(count, address));
       }
       transposeSquare(b, square);
-      Value output = b.at(right, row(panel, i), v * lanes);
+      Value output = b.at(element, row(panel, i), v * lanes);
       b.branch(
           b.equal(rowsLeft, b.number(lanes)),
           [&] {
             for (int64_t lane = 0; lane < lanes; ++lane)
-              store(square[lane], b.at(right, output, lane * tile.columns()));
+              store(square[lane], b.at(element, output, lane * tile.columns()));
           },
           [&] {
             for (int64_t lane = 0; lane < lanes; ++lane)
               b.branch(b.less(b.number(lane), rowsLeft), [&] {
-                b.store(packed(square[lane]),
-                        b.at(right, output, lane * tile.columns()));
+                b.store(square[lane],
+                        b.at(element, output, lane * tile.columns()));
               });
           });
     }
@@ -220,10 +217,10 @@ void Packing::copyElements() {
     Value output = row(panel, i);
     b.loop(zero, left, b.number(1), [&](Value j) {
       Value address = b.at(element, input, b.mul(j, cs));
-      b.store(packed(b.load(element, address)), b.at(right, output, j));
+      b.store(b.load(element, address), b.at(element, output, j));
     });
     b.loop(left, b.number(tile.columns()), b.number(1), [&](Value j) {
-      b.store(packed(b.constant(element, 0)), b.at(right, output, j));
+      b.store(b.constant(element, 0), b.at(element, output, j));
     });
   });
 }
@@ -232,9 +229,8 @@ void Packing::copyElements() {
 static Packing packing(KernelBuilder &b, GemmElement element,
                        const GemmTile &tile, bool isFar, ValueRange args) {
   return {.b = b,
-          .element = element.type,
-          .right = rightInMemory(element),
-          .vector = VectorType::get(tile.lanes, element.type),
+          .element = rightInMemory(element),
+          .vector = VectorType::get(tile.lanes, rightInMemory(element)),
           .tile = tile,
           .isFar = isFar,
           .source = args[0],

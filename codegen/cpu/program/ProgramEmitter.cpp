@@ -12,6 +12,7 @@ using namespace fovea;
 using namespace fovea::attn;
 using namespace fovea::codegen;
 using runtime::Program;
+using runtime::StorageFormat;
 
 LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
                                           const EmitOptions &options,
@@ -29,33 +30,38 @@ LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
   return success();
 }
 
-/// The elements of a product that is not of whole numbers.
-static GemmElement elementOf(PackedForm form, Type real) {
-  return form == PackedForm::Halves
-             ? GemmElement(real, BFloat16Type::get(real.getContext()))
-             : GemmElement(real);
-}
-
 ProductFunctions fovea::codegen::functionsOf(ComputeOp op, Type real) {
-  PackedForm form = packedFormOf(op, real);
-  if (form == PackedForm::Bytes)
+  const StorageFormat *packed = packedFormatOf(op, real);
+  if (packed && packed->kind == StorageFormat::Columns)
     return {.multiply = gemmIntegersName,
             .multiplyRows = gemmIntegerRowsName,
             .pack = packIntegersName,
             .packFar = packIntegersName,
             .packParts = packIntegersName};
-  if (form == PackedForm::Groups)
+  if (packed && packed->kind == StorageFormat::Groups)
     return {.multiply = gemmGroupsName,
             .multiplyRows = gemmGroupRowsName,
             .pack = packGroupsName,
             .packFar = packGroupsName,
             .packParts = packGroupsName};
-  GemmElement element = elementOf(form, real);
+  GemmElement element(real, packed);
   return {.multiply = gemmName(element),
           .multiplyRows = gemmRowsName(element),
           .pack = packName(element),
           .packFar = packFarName(element),
           .packParts = packPartsName(element)};
+}
+
+static void emitFunctions(ModuleOp module, Type real,
+                          const StorageFormat &packed, const Target &target) {
+  switch (packed.kind) {
+  case StorageFormat::Rounded:
+    return emitGemm(module, {real, &packed}, target);
+  case StorageFormat::Columns:
+    return emitIntegerGemm(module, target);
+  case StorageFormat::Groups:
+    return emitGroupGemm(module, target);
+  }
 }
 
 ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
@@ -98,13 +104,9 @@ void ProgramEmitter::declareFunctions(bool marksSteps) {
     std::optional<RowsProduct> product;
     if (compute)
       product = rowsProductOf(compute);
-    PackedForm form = product ? packedFormOf(compute, real) : PackedForm::Reals;
-    if (form == PackedForm::Bytes)
-      emitIntegerGemm(module, target);
-    if (form == PackedForm::Groups)
-      emitGroupGemm(module, target);
-    if (form == PackedForm::Halves)
-      emitGemm(module, elementOf(form, real), target);
+    if (const StorageFormat *packed =
+            product ? packedFormatOf(compute, real) : nullptr)
+      emitFunctions(module, real, *packed, target);
     if (!product || !product->gathered)
       return;
     emitGatheredGemm(module, real, target);
