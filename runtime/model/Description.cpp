@@ -17,7 +17,7 @@ using namespace fovea::runtime;
 using nlohmann::json;
 
 /// Increase it with every change of the format.
-static constexpr int formatVersion = 11;
+static constexpr int formatVersion = 10;
 
 //===----------------------------------------------------------------------===//
 // Fields
