@@ -14,6 +14,7 @@
 #include "passes/analysis/Equations.h"
 #include "passes/analysis/GatheredProduct.h"
 #include "passes/analysis/Orders.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -118,6 +119,135 @@ static ComputeOp putChannelsLast(ComputeOp op, Examples &examples) {
   return sum;
 }
 
+namespace {
+/// A sum over earlier places and other indices: `sum[j,k where j < i](..)`.
+struct RunningSum {
+  unsigned time = 0, run = 0;
+  /// What involves the time, and the rest, of the condition.
+  SmallVector<Value> ofTime, rest;
+};
+} // namespace
+
+static std::optional<RunningSum> runningSum(ComputeOp op) {
+  if (op.getReducer() != Reducer::sum || !op.getElementType().isF64() ||
+      op.getNumReduction() < 2 || !op.hasCondition() || !startsAtZero(op))
+    return std::nullopt;
+  for (const Guard &guard : guardsOf(op)) {
+    if (guard.lhs < op.getNumParallel() || guard.rhs >= op.getNumParallel() ||
+        !op.getIndex(guard.rhs).use_empty())
+      continue;
+    RunningSum found{guard.rhs, guard.lhs, {}, {}};
+    uint64_t both =
+        uint64_t(1) << guard.lhs | ((uint64_t(1) << op.getNumParallel()) - 1);
+    bool isSeparate = true;
+    for (Value part : conjunctsOf(
+             op.getCondition().front().getTerminator()->getOperand(0))) {
+      uint64_t needs = dependence(part);
+      bool usesTime = needs >> found.time & 1;
+      isSeparate &= part.getParentBlock() == &op.getCondition().front() &&
+                    (!usesTime || (needs & ~both) == 0);
+      (usesTime ? found.ofTime : found.rest).push_back(part);
+    }
+    if (isSeparate)
+      return found;
+  }
+  return std::nullopt;
+}
+
+/// The ops of a block from which values are computed, in order.
+static SmallVector<Operation *> sliceOf(ArrayRef<Value> wanted, Block &block) {
+  llvm::SetVector<Value> values(wanted.begin(), wanted.end());
+  llvm::SmallPtrSet<Operation *, 16> found;
+  for (size_t number = 0; number < values.size(); ++number) {
+    Operation *def = values[number].getDefiningOp();
+    Operation *own = def ? block.findAncestorOpInBlock(*def) : nullptr;
+    if (own && found.insert(own).second)
+      own->walk(
+          [&](Operation *inner) { values.insert_range(inner->getOperands()); });
+  }
+  SmallVector<Operation *> slice;
+  for (Operation &op : block)
+    if (found.contains(&op))
+      slice.push_back(&op);
+  return slice;
+}
+
+/// Gives `to`, a condition or a body, the value `wanted` of `from`, or all of
+/// several, with its arguments mapped.
+static void fill(Region &to, Region &from, ArrayRef<Value> wanted,
+                 IRMapping mapping, Location loc) {
+  auto builder = OpBuilder::atBlockEnd(&to.front());
+  for (Operation *scalar : sliceOf(wanted, from.front()))
+    builder.clone(*scalar, mapping);
+  Value all;
+  for (Value part : wanted) {
+    Value own = mapping.lookupOrDefault(part);
+    all = all ? arith::AndIOp::create(builder, loc, all, own).getResult() : own;
+  }
+  YieldOp::create(builder, loc, all);
+}
+
+/// The terms of each place become an equation, and their sum runs over places
+/// alone: a step of decoding adds what its place gives, as one number. Returns
+/// that equation, and the sum in place of `op`.
+static std::pair<ComputeOp, ComputeOp> nameTerms(ComputeOp op,
+                                                 const RunningSum &running) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  SmallVector<Attribute> names, extents, sumNames, sumExtents;
+  SmallVector<unsigned> ofTerms, ofSum;
+  auto add = [&](unsigned index, bool isTerm, bool isSum) {
+    if (isTerm) {
+      ofTerms.push_back(index);
+      names.push_back(op.getIndices()[index]);
+      extents.push_back(op.getExtents()[index]);
+    }
+    if (isSum) {
+      ofSum.push_back(index);
+      sumNames.push_back(op.getIndices()[index]);
+      sumExtents.push_back(op.getExtents()[index]);
+    }
+  };
+  for (unsigned index = 0; index < op.getNumParallel(); ++index) {
+    if (index == running.time)
+      add(running.run, /*isTerm=*/true, /*isSum=*/false);
+    add(index, /*isTerm=*/index != running.time, /*isSum=*/true);
+  }
+  for (unsigned index = op.getNumParallel(); index < op.getNumIndices();
+       ++index)
+    add(index, /*isTerm=*/index != running.run,
+        /*isSum=*/index == running.run);
+  auto terms = ComputeOp::create(builder, loc, "", names, extents, {},
+                                 op.getNumParallel(), Reducer::sum,
+                                 op.getElementType(), !running.rest.empty());
+  auto sum = ComputeOp::create(builder, loc, op.getLabel().value_or(""),
+                               sumNames, sumExtents, {}, op.getNumParallel(),
+                               Reducer::sum, op.getElementType(),
+                               /*withCondition=*/true);
+  auto mapped = [&](Region &from, Region &to, ArrayRef<unsigned> indices) {
+    IRMapping mapping;
+    for (auto [number, index] : llvm::enumerate(indices))
+      mapping.map(from.getArgument(index), to.getArgument(number));
+    return mapping;
+  };
+  if (terms.hasCondition())
+    fill(terms.getCondition(), op.getCondition(), running.rest,
+         mapped(op.getCondition(), terms.getCondition(), ofTerms), loc);
+  fill(terms.getBody(), op.getBody(), op.getYielded(),
+       mapped(op.getBody(), terms.getBody(), ofTerms), loc);
+  fill(sum.getCondition(), op.getCondition(), running.ofTime,
+       mapped(op.getCondition(), sum.getCondition(), ofSum), loc);
+  auto inside = OpBuilder::atBlockEnd(&sum.getBody().front());
+  SmallVector<Value> at;
+  for (unsigned index : ArrayRef(ofTerms).take_front(op.getNumParallel()))
+    at.push_back(sum.getIndex(llvm::find(ofSum, index) - ofSum.begin()));
+  Value own = ReadOp::create(inside, loc, terms.getResult(), at);
+  YieldOp::create(inside, loc, own);
+  op.getResult().replaceAllUsesWith(sum.getResult());
+  op.erase();
+  return {terms, sum};
+}
+
 /// The numbers of blocks of places that decoding generates.
 static llvm::DenseSet<Attribute> generatedBlocks(ModuleOp module) {
   llvm::DenseSet<Attribute> generated, blocks;
@@ -151,6 +281,12 @@ struct OrderEquations : fovea::attn::impl::OrderEquationsBase<OrderEquations> {
           open.push_back(op);
       for (ComputeOp op : open)
         bringProduct(op);
+      for (size_t number = 0, count = open.size(); number < count; ++number)
+        if (std::optional<RunningSum> running = runningSum(open[number])) {
+          auto [terms, sum] = nameTerms(open[number], *running);
+          open[number] = sum;
+          open.push_back(terms);
+        }
       Examples examples(system);
       for (ComputeOp op : open) {
         op = putChannelsLast(op, examples);

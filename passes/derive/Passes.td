@@ -21,6 +21,8 @@ def OrderEquations : Pass<"attn-order-equations", "::mlir::ModuleOp"> {
       neighbours are read one beside the other, if no index of the result
       serves vectors better. A sum that yields a product is fused. A product
       that is an equation of its own is written into the sum that reads it.
+      The terms of a sum over earlier places, `sum[j,k where j < i]`, become an
+      equation for each place, as a step of decoding adds them as one number.
     * First of the phase `derive`, and again before `attn-differentiate`, for
       what passes have made in between.
     * Not: what has an order; equations of derivatives (`attn-order-sums`).

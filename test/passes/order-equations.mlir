@@ -138,3 +138,36 @@ attn.system @decode {
   } : !attn.array<["T", 16], f64>
   attn.output "h" %h : !attn.array<["T", 16], f64>
 }
+
+// -----
+
+// A sum over earlier places and another index: a step of decoding adds what
+// its place gives as one number, and so does training.
+
+// CHECK-LABEL: attn.system @running
+attn.system @running {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<["T", 16], f64>
+  %g = attn.data "g" : !attn.array<[16], f64>
+  // CHECK:      %[[TERMS:.*]] = attn.compute (%{{.*}}: "T") sum (%[[K:.*]]: 16) order(lanes %[[K]], fused) where {
+  // CHECK:        arith.cmpf ogt
+  // CHECK-NEXT:   attn.yield
+  // CHECK:      attn.compute "s" (%[[T:[a-z]+]]: "T") sum (%[[J:[a-z]+]]: "T") order(chain) where {
+  // CHECK-NOT:    cmpf
+  // CHECK:        arith.cmpi slt, %[[J]], %[[T]]
+  // CHECK:        attn.read %[[TERMS]][%[[J]]]
+  %s = attn.compute "s" (%t: "T") sum (%j: "T", %k: 16) where {
+    %zero = arith.constant 0.0 : f64
+    %0 = arith.cmpi slt, %j, %t : index
+    %1 = attn.read %g[%k] : !attn.array<[16], f64>
+    %2 = arith.cmpf ogt, %1, %zero : f64
+    %3 = arith.andi %0, %2 : i1
+    attn.yield %3 : i1
+  } {
+    %0 = attn.read %x[%j, %k] : !attn.array<["T", 16], f64>
+    %1 = attn.read %g[%k] : !attn.array<[16], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T"], f64>
+  attn.output "s" %s : !attn.array<["T"], f64>
+}
