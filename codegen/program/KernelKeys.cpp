@@ -108,9 +108,11 @@ void KeyWriter::addArray(Value array) {
     isComplete = false;
     return;
   }
+  const Storage &own = storage.of(array);
   add(op->getName().getAsOpaquePointer());
   add(uint64_t(isPerExample(array)));
-  addStorage(&storage.of(array));
+  add(storage.formatOf(own));
+  addStorage(&own);
   if (isa<ParamOp, DataOp>(op))
     for (StringRef name : {"attn.precision", "attn.place"})
       add(op->getAttr(name));
