@@ -35,6 +35,8 @@ class Server:
         self.send({"method": "textDocument/didOpen", "params": {"textDocument": {
             "uri": self.uri, "languageId": "fovea", "version": 1,
             "text": spec.read_text(encoding="utf-8")}}})
+        # The answer comes when it is known what decoding does with each equation.
+        self.call("textDocument/diagnostic", {"textDocument": {"uri": self.uri}})
 
     def send(self, message):
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()

@@ -80,9 +80,10 @@ void ComputeEmitter::emitRange(const Place &at, Value begin, Value end) {
 }
 
 /// The number of leading indices that decide the condition; none if threads of
-/// a team, which stay together, or lanes would differ.
+/// a team, which stay together, or lanes would differ. The terms of a scatter
+/// come before their rows.
 std::optional<unsigned> ComputeEmitter::decidingIndices() {
-  if (!op.hasCondition() || isDecided)
+  if (!op.hasCondition() || isDecided || scattered)
     return std::nullopt;
   uint64_t needs =
       dependence(op.getCondition().front().getTerminator()->getOperand(0));
