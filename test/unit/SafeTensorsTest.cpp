@@ -88,7 +88,8 @@ TEST(SafeTensors, WritesWhatItReads) {
 
 TEST(SafeTensors, BrainNumbersAreStoredInTwoBytes) {
   TensorFile file;
-  file.tensors["w:bf16"] = Tensor::of(DType::BF16, {3}, {1, -0.375, 1e30});
+  file.tensors["w:bf16"] = file.tensors["v"] =
+      Tensor::of(DType::BF16, {3}, {1, -0.375, 1e30});
   ASSERT_EQ(file.tensors["w:bf16"].bytes.size(), 6u);
   std::string path =
       fmt::format("{}/fovea-unit-{}.safetensors", testing::TempDir(), getpid());
@@ -96,9 +97,11 @@ TEST(SafeTensors, BrainNumbersAreStoredInTwoBytes) {
   TensorFile read;
   Status status = readSafeTensors(path, read);
   ASSERT_TRUE(status.succeeded()) << status.text();
-  EXPECT_EQ(read.tensors["w:bf16"].type, DType::F32);
-  EXPECT_EQ(read.tensors["w:bf16"].toDoubles(),
-            file.tensors["w:bf16"].toDoubles());
+  // A parameter in bf16 stays so; other numbers are read as f32.
+  EXPECT_EQ(read.tensors["w:bf16"].type, DType::BF16);
+  EXPECT_EQ(read.tensors["v"].type, DType::F32);
+  for (const char *name : {"w:bf16", "v"})
+    EXPECT_EQ(read.tensors[name].toDoubles(), file.tensors[name].toDoubles());
   unlink(path.c_str());
 }
 
