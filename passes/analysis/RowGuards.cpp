@@ -38,6 +38,18 @@ static std::optional<SmallVector<Operation *>> sliceOf(Value condition,
   return slice;
 }
 
+/// Equal for equations that compute the same.
+static size_t hashOf(ComputeOp bits) {
+  llvm::hash_code hash = hash_value(bits.getExtents());
+  for (Operation &op : bits.getBody().front()) {
+    hash = llvm::hash_combine(hash, op.getName(), op.getAttrDictionary());
+    for (Value operand : op.getOperands())
+      if (isa<ArrayType>(operand.getType()))
+        hash = llvm::hash_combine(hash, operand.getAsOpaquePointer());
+  }
+  return hash;
+}
+
 /// The guard that `condition`, in the body or the condition of `op`, is.
 std::optional<RowGuard> RowGuardTable::guardOf(Value condition, ComputeOp op) {
   Operation *last = condition.getDefiningOp();
@@ -69,7 +81,8 @@ std::optional<RowGuard> RowGuardTable::guardOf(Value condition, ComputeOp op) {
   for (Operation *inner : *slice)
     builder.clone(*inner, mapping);
   YieldOp::create(builder, op.getLoc(), mapping.lookup(condition));
-  for (ComputeOp other : shared)
+  SmallVector<ComputeOp, 1> &alike = byHash[hashOf(guard.bits)];
+  for (ComputeOp other : alike)
     if (other.getExtents() == guard.bits.getExtents() &&
         OperationEquivalence::isRegionEquivalentTo(
             &other.getBody(), &guard.bits.getBody(),
@@ -78,7 +91,8 @@ std::optional<RowGuard> RowGuardTable::guardOf(Value condition, ComputeOp op) {
       guard.bits = other;
       return guard;
     }
-  shared.push_back(guard.bits);
+  alike.push_back(guard.bits);
+  shared.insert(guard.bits);
   return guard;
 }
 
@@ -103,8 +117,8 @@ void RowGuardTable::addBranches(ReadOp read, ComputeOp reader,
 }
 
 RowGuardTable::~RowGuardTable() {
-  for (ComputeOp bits : shared)
-    bits.erase();
+  for (Operation *bits : shared)
+    bits->erase();
 }
 
 std::optional<RowGuard> fovea::attn::moved(const RowGuard &guard, ReadOp read,

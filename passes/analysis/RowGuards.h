@@ -37,13 +37,15 @@ public:
   bool addParts(mlir::Value condition, ComputeOp op, RowGuards &guards);
   /// The same for the branches of the body of `reader` around `read`.
   void addBranches(ReadOp read, ComputeOp reader, RowGuards &guards);
-  bool isShared(ComputeOp op) const { return llvm::is_contained(shared, op); }
+  bool isShared(ComputeOp op) const { return shared.contains(op); }
 
 private:
   std::optional<RowGuard> guardOf(mlir::Value condition, ComputeOp op);
 
-  /// Equations of the shared conditions, each over its indices.
-  std::vector<ComputeOp> shared;
+  /// Equations of the shared conditions, each over its indices, and the same by
+  /// a hash of what they compute.
+  llvm::DenseSet<mlir::Operation *> shared;
+  llvm::DenseMap<size_t, llvm::SmallVector<ComputeOp, 1>> byHash;
 };
 
 /// The guard of an array, which `read` reads, at the indices of its reader; or

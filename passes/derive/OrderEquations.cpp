@@ -128,9 +128,13 @@ struct RunningSum {
 };
 } // namespace
 
+/// Not one with nested lengths, which belong to the places of another index.
 static std::optional<RunningSum> runningSum(ComputeOp op) {
   if (op.getReducer() != Reducer::sum || !op.getElementType().isF64() ||
-      op.getNumReduction() < 2 || !op.hasCondition() || !startsAtZero(op))
+      op.getNumReduction() < 2 || !op.hasCondition() || !startsAtZero(op) ||
+      llvm::any_of(op.getExtents(), [&](Attribute extent) {
+        return variesInside(extent, op->getParentOp());
+      }))
     return std::nullopt;
   for (const Guard &guard : guardsOf(op)) {
     if (guard.lhs < op.getNumParallel() || guard.rhs >= op.getNumParallel() ||
