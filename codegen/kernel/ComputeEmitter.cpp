@@ -79,14 +79,18 @@ void ComputeEmitter::emitRange(const Place &at, Value begin, Value end) {
   emitAll();
 }
 
+/// The indices that the condition involves, as bits.
+static uint64_t conditionIndices(ComputeOp op) {
+  return dependence(op.getCondition().front().getTerminator()->getOperand(0));
+}
+
 /// The number of leading indices that decide the condition; none if threads of
 /// a team, which stay together, or lanes would differ. The terms of a scatter
 /// come before their rows.
 std::optional<unsigned> ComputeEmitter::decidingIndices() {
   if (!op.hasCondition() || isDecided || scattered)
     return std::nullopt;
-  uint64_t needs =
-      dependence(op.getCondition().front().getTerminator()->getOperand(0));
+  uint64_t needs = conditionIndices(op);
   unsigned leading = llvm::bit_width(needs);
   if ((along >= 0 && needs >> along & 1) || (leading != 0 && builder.team()))
     return std::nullopt;
@@ -106,9 +110,12 @@ bool ComputeEmitter::isDecidedAt(unsigned number) {
 /// The condition, which the indices that are known decide.
 Value ComputeEmitter::decided() {
   auto at = indices;
-  for (Index &index : at)
-    if (!index.base)
+  for (auto [number, index] : llvm::enumerate(at))
+    if (!index.base) {
+      assert(!(conditionIndices(op) >> number & 1) &&
+             "the condition involves no other index");
       index = {builder.number(0)};
+    }
   return BodyEmitter(builder, storage, place, 0)
       .emit(op.getCondition(), at, nullptr, nullptr);
 }

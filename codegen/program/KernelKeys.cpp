@@ -3,7 +3,6 @@
 #include "codegen/program/KernelKeys.h"
 #include "passes/analysis/Batch.h"
 #include "passes/memory/Locations.h"
-#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -195,10 +194,8 @@ std::optional<KernelKey> fovea::codegen::keyOf(launch::RunOp run, Operation *op,
   return writer.take();
 }
 
-static uint64_t hashOf(const KernelKey &key) {
-  return llvm::xxh3_64bits(
-      ArrayRef(reinterpret_cast<const uint8_t *>(key.words.data()),
-               key.words.size() * sizeof(uint64_t)));
+static size_t hashOf(const KernelKey &key) {
+  return llvm::hash_combine_range(key.words.begin(), key.words.end());
 }
 
 const KernelTable::Known *KernelTable::find(const KernelKey &key) const {
@@ -212,7 +209,7 @@ const KernelTable::Known *KernelTable::find(const KernelKey &key) const {
 }
 
 void KernelTable::add(Known known) {
-  uint64_t hash = hashOf(known.key);
+  size_t hash = hashOf(known.key);
   table[hash].push_back(std::move(known));
 }
 

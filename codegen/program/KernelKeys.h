@@ -48,7 +48,7 @@ public:
   void clear() { table.clear(); }
 
 private:
-  llvm::DenseMap<uint64_t, llvm::SmallVector<Known, 1>> table;
+  llvm::DenseMap<size_t, llvm::SmallVector<Known, 1>> table;
 };
 
 } // namespace fovea::codegen

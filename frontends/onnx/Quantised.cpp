@@ -97,13 +97,20 @@ static bool readParameter(Importer &importer, const Node &node, size_t input,
 // From reals and back
 //===----------------------------------------------------------------------===//
 
-static bool giveQuantised(Importer &importer, const Node &node) {
+/// The scale and the zero point of a node's first input.
+static bool readScale(Importer &importer, const Node &node, Parameter &scale,
+                      Parameter &zero) {
   const Value x = node.at(0);
   int64_t axis = node.integer("axis", 1);
+  return readParameter(importer, node, 1, x, axis, scale) &&
+         readParameter(importer, node, 2, x, axis, zero);
+}
+
+static bool giveQuantised(Importer &importer, const Node &node) {
   Parameter scale, zero;
-  if (!readParameter(importer, node, 1, x, axis, scale) ||
-      !readParameter(importer, node, 2, x, axis, zero))
+  if (!readScale(importer, node, scale, zero))
     return false;
+  const Value x = node.at(0);
   auto type = static_cast<ElementType>(node.integer("output_dtype", uint8Type));
   if (zero.isGiven)
     type = zero.value.type;
@@ -119,12 +126,10 @@ static bool giveQuantised(Importer &importer, const Node &node) {
 }
 
 static bool giveReal(Importer &importer, const Node &node) {
-  const Value x = node.at(0);
-  int64_t axis = node.integer("axis", 1);
   Parameter scale, zero;
-  if (!readParameter(importer, node, 1, x, axis, scale) ||
-      !readParameter(importer, node, 2, x, axis, zero))
+  if (!readScale(importer, node, scale, zero))
     return false;
+  const Value x = node.at(0);
   return importer.give(
       node, 0, scale.value.type, x.shape, [&](const Indices &i) {
         return fmt::format("({} - {}) * {}", importer.readAs(x, i, Kind::Real),

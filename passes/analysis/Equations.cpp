@@ -2,7 +2,6 @@
 
 #include "passes/analysis/Equations.h"
 #include "dialect/Precision.h"
-#include "mlir/IR/IRMapping.h"
 #include "passes/analysis/Access.h"
 
 using namespace mlir;
@@ -176,4 +175,31 @@ SetVector<Operation *> fovea::attn::neededBy(SystemOp system, bool objective) {
         needed.insert(def);
     });
   return needed;
+}
+
+SmallVector<Operation *> fovea::attn::scalarsFor(Value scalar, Block *block) {
+  llvm::SetVector<Operation *> needed;
+  auto add = [&](Value value) {
+    if (Operation *def = value.getDefiningOp())
+      if (Operation *own = block->findAncestorOpInBlock(*def))
+        needed.insert(own);
+  };
+  add(scalar);
+  for (size_t i = 0; i < needed.size(); ++i)
+    needed[i]->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        add(operand);
+    });
+  SmallVector<Operation *> ops;
+  for (Operation &op : *block)
+    if (needed.contains(&op))
+      ops.push_back(&op);
+  return ops;
+}
+
+Value fovea::attn::copyScalar(Value scalar, Block *block, OpBuilder &at,
+                              IRMapping &values) {
+  for (Operation *op : scalarsFor(scalar, block))
+    at.clone(*op, values);
+  return values.lookupOrDefault(scalar);
 }

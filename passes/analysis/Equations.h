@@ -4,6 +4,7 @@
 #define FOVEA_PASSES_ANALYSIS_EQUATIONS_H
 
 #include "dialect/AttnDialect.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace fovea::attn {
@@ -30,6 +31,14 @@ ComputeOp makeOver(mlir::OpBuilder &builder, ComputeOp like,
 /// result follow the first of them. `op` stays.
 ComputeOp reordered(mlir::OpBuilder &builder, ComputeOp op,
                     llvm::ArrayRef<unsigned> order);
+
+/// The ops of `block` that a scalar depends on, in order.
+llvm::SmallVector<mlir::Operation *> scalarsFor(mlir::Value scalar,
+                                                mlir::Block *block);
+
+/// A copy of a scalar of `block` for the indices that `values` has.
+mlir::Value copyScalar(mlir::Value scalar, mlir::Block *block,
+                       mlir::OpBuilder &at, mlir::IRMapping &values);
 
 /// Turns the value of `read`, in the body of `op` and outside branches, into an
 /// equation. Its indices are the indices of `op` that it depends on, in the

@@ -14,7 +14,6 @@
 #include "passes/analysis/Equations.h"
 #include "passes/analysis/GatheredProduct.h"
 #include "passes/analysis/Orders.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -158,34 +157,14 @@ static std::optional<RunningSum> runningSum(ComputeOp op) {
   return std::nullopt;
 }
 
-/// The ops of a block from which values are computed, in order.
-static SmallVector<Operation *> sliceOf(ArrayRef<Value> wanted, Block &block) {
-  llvm::SetVector<Value> values(wanted.begin(), wanted.end());
-  llvm::SmallPtrSet<Operation *, 16> found;
-  for (size_t number = 0; number < values.size(); ++number) {
-    Operation *def = values[number].getDefiningOp();
-    Operation *own = def ? block.findAncestorOpInBlock(*def) : nullptr;
-    if (own && found.insert(own).second)
-      own->walk(
-          [&](Operation *inner) { values.insert_range(inner->getOperands()); });
-  }
-  SmallVector<Operation *> slice;
-  for (Operation &op : block)
-    if (found.contains(&op))
-      slice.push_back(&op);
-  return slice;
-}
-
 /// Gives `to`, a condition or a body, the value `wanted` of `from`, or all of
 /// several, with its arguments mapped.
 static void fill(Region &to, Region &from, ArrayRef<Value> wanted,
                  IRMapping mapping, Location loc) {
   auto builder = OpBuilder::atBlockEnd(&to.front());
-  for (Operation *scalar : sliceOf(wanted, from.front()))
-    builder.clone(*scalar, mapping);
   Value all;
   for (Value part : wanted) {
-    Value own = mapping.lookupOrDefault(part);
+    Value own = copyScalar(part, &from.front(), builder, mapping);
     all = all ? arith::AndIOp::create(builder, loc, all, own).getResult() : own;
   }
   YieldOp::create(builder, loc, all);
@@ -198,36 +177,19 @@ static std::pair<ComputeOp, ComputeOp> nameTerms(ComputeOp op,
                                                  const RunningSum &running) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
-  SmallVector<Attribute> names, extents, sumNames, sumExtents;
   SmallVector<unsigned> ofTerms, ofSum;
-  auto add = [&](unsigned index, bool isTerm, bool isSum) {
-    if (isTerm) {
-      ofTerms.push_back(index);
-      names.push_back(op.getIndices()[index]);
-      extents.push_back(op.getExtents()[index]);
-    }
-    if (isSum) {
+  unsigned numParallel = op.getNumParallel();
+  for (unsigned index = 0; index < op.getNumIndices(); ++index) {
+    if (index != running.run)
+      ofTerms.push_back(index == running.time ? running.run : index);
+    if (index < numParallel || index == running.run)
       ofSum.push_back(index);
-      sumNames.push_back(op.getIndices()[index]);
-      sumExtents.push_back(op.getExtents()[index]);
-    }
-  };
-  for (unsigned index = 0; index < op.getNumParallel(); ++index) {
-    if (index == running.time)
-      add(running.run, /*isTerm=*/true, /*isSum=*/false);
-    add(index, /*isTerm=*/index != running.time, /*isSum=*/true);
   }
-  for (unsigned index = op.getNumParallel(); index < op.getNumIndices();
-       ++index)
-    add(index, /*isTerm=*/index != running.run,
-        /*isSum=*/index == running.run);
-  auto terms = ComputeOp::create(builder, loc, "", names, extents, {},
-                                 op.getNumParallel(), Reducer::sum,
-                                 op.getElementType(), !running.rest.empty());
-  auto sum = ComputeOp::create(builder, loc, op.getLabel().value_or(""),
-                               sumNames, sumExtents, {}, op.getNumParallel(),
-                               Reducer::sum, op.getElementType(),
-                               /*withCondition=*/true);
+  ComputeOp terms = makeOver(builder, op, ofTerms, numParallel, Reducer::sum,
+                             !running.rest.empty());
+  terms.removeLabelAttr();
+  ComputeOp sum = makeOver(builder, op, ofSum, numParallel, Reducer::sum,
+                           /*hasCondition=*/true);
   auto mapped = [&](Region &from, Region &to, ArrayRef<unsigned> indices) {
     IRMapping mapping;
     for (auto [number, index] : llvm::enumerate(indices))
@@ -243,7 +205,7 @@ static std::pair<ComputeOp, ComputeOp> nameTerms(ComputeOp op,
        mapped(op.getCondition(), sum.getCondition(), ofSum), loc);
   auto inside = OpBuilder::atBlockEnd(&sum.getBody().front());
   SmallVector<Value> at;
-  for (unsigned index : ArrayRef(ofTerms).take_front(op.getNumParallel()))
+  for (unsigned index : ArrayRef(ofTerms).take_front(numParallel))
     at.push_back(sum.getIndex(llvm::find(ofSum, index) - ofSum.begin()));
   Value own = ReadOp::create(inside, loc, terms.getResult(), at);
   YieldOp::create(inside, loc, own);

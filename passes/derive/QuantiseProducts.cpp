@@ -18,7 +18,6 @@
 #include "passes/analysis/VectorIndex.h"
 #include "passes/derive/EquationBuilder.h"
 #include "runtime/data/Quantise.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -82,33 +81,6 @@ private:
 // Scalars
 //===----------------------------------------------------------------------===//
 
-/// The ops of its block that a scalar depends on.
-static llvm::SetVector<Operation *> sliceOf(Value scalar, Block *block) {
-  llvm::SetVector<Operation *> needed;
-  auto add = [&](Value value) {
-    if (Operation *def = value.getDefiningOp())
-      if (Operation *own = block->findAncestorOpInBlock(*def))
-        needed.insert(own);
-  };
-  add(scalar);
-  for (size_t i = 0; i < needed.size(); ++i)
-    needed[i]->walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        add(operand);
-    });
-  return needed;
-}
-
-/// A copy of a scalar of `block` for the indices that `values` has.
-static Value copyOf(Value scalar, Block *block, OpBuilder &at,
-                    IRMapping &values) {
-  llvm::SetVector<Operation *> needed = sliceOf(scalar, block);
-  for (Operation &inner : *block)
-    if (needed.contains(&inner))
-      at.clone(inner, values);
-  return values.lookupOrDefault(scalar);
-}
-
 static uint64_t bitsOf(ArrayRef<unsigned> indices) {
   uint64_t bits = 0;
   for (unsigned index : indices)
@@ -131,7 +103,7 @@ static void copyCondition(ComputeOp from, ComputeOp to,
   for (Value part : conjunctsOf(source.getTerminator()->getOperand(0))) {
     if (dependence(part) & ~bitsOf(indices))
       continue;
-    Value own = copyOf(part, &source, at, values);
+    Value own = copyScalar(part, &source, at, values);
     all = all ? arith::AndIOp::create(at, loc, all, own).getResult() : own;
   }
   if (!all)
@@ -144,7 +116,7 @@ static void copyCondition(ComputeOp from, ComputeOp to,
 //===----------------------------------------------------------------------===//
 
 bool Quantiser::dependsOnExample(Value scalar) const {
-  for (Operation *op : sliceOf(scalar, scalar.getParentBlock())) {
+  for (Operation *op : scalarsFor(scalar, scalar.getParentBlock())) {
     WalkResult walk = op->walk([&](Operation *inner) {
       bool differs = isa<RandomOp, ExtentOp>(inner) ||
                      llvm::any_of(inner->getOperands(), [&](Value operand) {
@@ -284,7 +256,7 @@ ComputeOp Quantiser::makeScale(Quantised of) {
   ComputeOp most =
       makeRow(of, ".largest", /*hasTerm=*/true, Reducer::max,
               [&](Scalars &at, IRMapping &values) -> Value {
-                Value row = copyOf(of.row, block, at.builder, values);
+                Value row = copyScalar(of.row, block, at.builder, values);
                 return math::AbsFOp::create(at.builder, at.loc, row);
               });
   return makeRow(of, ".scale", /*hasTerm=*/false, Reducer::none,
@@ -301,7 +273,7 @@ ComputeOp Quantiser::makeNumbers(Quantised of, Value scale) {
   return makeRow(
       of, ".int8", /*hasTerm=*/true, Reducer::none,
       [&](Scalars &at, IRMapping &values) -> Value {
-        Value row = copyOf(of.row, block, at.builder, values);
+        Value row = copyScalar(of.row, block, at.builder, values);
         Value own = at.read(scale);
         Value quotient = at.select(at.less(at.constant(0), own),
                                    at.div(row, own), at.constant(0));
@@ -346,7 +318,7 @@ ComputeOp Quantiser::makePart(Quantised of, Value numbers, int64_t begin,
   ReadOp weight = of.weight;
   places.clear();
   for (Value index : weight.getIndices())
-    places.push_back(copyOf(index, weight->getBlock(), at, values));
+    places.push_back(copyScalar(index, weight->getBlock(), at, values));
   Value column = ReadOp::create(
       at, op.getLoc(),
       parameter(weight.getArray().getDefiningOp<ParamOp>(), of.axis,
@@ -364,7 +336,8 @@ Value Quantiser::readScale(Quantised of, Scalars &at, IRMapping &values) {
   SmallVector<Value> places;
   for (auto [axis, index] : llvm::enumerate(weight.getIndices()))
     if (axis != of.axis)
-      places.push_back(copyOf(index, weight->getBlock(), at.builder, values));
+      places.push_back(
+          copyScalar(index, weight->getBlock(), at.builder, values));
   return ReadOp::create(at.builder, at.loc,
                         parameter(weight.getArray().getDefiningOp<ParamOp>(),
                                   of.axis, /*isScale=*/true),
