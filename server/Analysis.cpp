@@ -2,6 +2,7 @@
 
 #include "server/Analysis.h"
 #include "codegen/native/ObjectCache.h"
+#include "frontends/fov/CheckSpec.h"
 #include "frontends/fov/syntax/Lexer.h"
 #include "frontends/fov/syntax/Parser.h"
 
@@ -121,10 +122,10 @@ std::string Analysis::pathOf(unsigned file) const {
     return "";
   llvm::sys::path::append(copy, "prelude.fov");
   auto known = llvm::MemoryBuffer::getFile(copy);
-  if (known && (*known)->getBuffer() == preludeText())
+  if (known && (*known)->getBuffer() == fov::preludeText())
     return copy.str().str();
   if (llvm::Error error = llvm::writeToOutput(copy, [](llvm::raw_ostream &out) {
-        out << preludeText();
+        out << fov::preludeText();
         return llvm::Error::success();
       })) {
     llvm::consumeError(std::move(error));

@@ -1,16 +1,8 @@
 //===- Inequalities.cpp - what follows from inequalities ------------------===//
 
 #include "dialect/conditions/Inequalities.h"
-#include "mlir/Analysis/Presburger/IntegerRelation.h"
-#include "mlir/Analysis/Presburger/Simplex.h"
-
-#include <limits>
 
 using namespace fovea;
-using llvm::DynamicAPInt;
-using mlir::presburger::IntegerPolyhedron;
-using mlir::presburger::PresburgerSpace;
-using mlir::presburger::Simplex;
 
 WholeSum fovea::operator+(WholeSum a, const WholeSum &b) {
   for (auto [variable, factor] : b.factors)
@@ -44,15 +36,6 @@ std::vector<int64_t> Inequalities::rowOf(const WholeSum &sum) const {
   return row;
 }
 
-static IntegerPolyhedron
-polyhedronOf(unsigned numVariables,
-             const std::vector<std::vector<int64_t>> &rows) {
-  IntegerPolyhedron system(PresburgerSpace::getSetSpace(numVariables));
-  for (const std::vector<int64_t> &row : rows)
-    system.addInequality(row);
-  return system;
-}
-
 bool Inequalities::eachCase(
     const Facts &first,
     llvm::function_ref<bool(const Rows &, llvm::ArrayRef<int>)> visit) const {
@@ -73,7 +56,7 @@ bool Inequalities::eachCase(
   };
   std::vector<Level> levels;
   for (unsigned cases = 0; cases < maxCases; ++cases) {
-    if (!polyhedronOf(numVariables, rows).isIntegerEmpty()) {
+    if (!isEmpty(rows)) {
       if (levels.size() < choices.size())
         levels.push_back({rows.size(), names.size()});
       else if (!visit(rows, names))
@@ -102,22 +85,4 @@ bool Inequalities::proves(const WholeSum &sum,
       failing->assign(names.begin(), names.end());
     return false;
   });
-}
-
-std::optional<int64_t> Inequalities::largest(const WholeSum &sum) const {
-  llvm::SmallVector<DynamicAPInt> row;
-  for (int64_t factor : rowOf(sum))
-    row.push_back(DynamicAPInt(factor));
-  int64_t most = std::numeric_limits<int64_t>::min();
-  bool isBounded = eachCase({}, [&](const Rows &rows, llvm::ArrayRef<int>) {
-    Simplex simplex(polyhedronOf(numVariables, rows));
-    if (simplex.isEmpty())
-      return true;
-    auto bound = simplex.computeIntegerBounds(row).second;
-    if (!bound.isBounded())
-      return bound.isEmpty();
-    most = std::max(most, int64_t(*bound));
-    return true;
-  });
-  return isBounded ? std::optional(most) : std::nullopt;
 }

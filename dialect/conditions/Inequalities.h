@@ -82,6 +82,9 @@ private:
       const Facts &first,
       llvm::function_ref<bool(const Rows &, llvm::ArrayRef<int>)> visit) const;
   std::vector<int64_t> rowOf(const WholeSum &sum) const;
+  /// Returns whether no whole numbers satisfy the rows; false if that cannot be
+  /// decided.
+  bool isEmpty(const Rows &rows) const;
 
   unsigned numVariables = 0;
   Facts known;

@@ -3,7 +3,7 @@
 #ifndef FOVEA_FRONTENDS_FOV_LOADPROGRAM_H
 #define FOVEA_FRONTENDS_FOV_LOADPROGRAM_H
 
-#include "frontends/fov/Frontend.h"
+#include "frontends/fov/Description.h"
 #include "frontends/fov/elaborate/Elaborate.h"
 
 namespace fovea::fov {
