@@ -151,15 +151,16 @@ def running(name, folders):
     return lines
 
 
-def page(fovea, lexer, spec, record, folders):
+def page(fovea, lexer, spec, record, folders, is_checked):
     """The page of a spec, in Markdown."""
     name, text = spec.stem, spec.read_text(encoding="utf-8")
     server = Server(fovea, spec)
     code, names = equations(lexer, server, text)
     server.close()
     paper = re.match(r"# (.*)", text)
+    edit = f' <a href="../check.html#spec={name}">Change it and see what the compiler says.</a>' if is_checked else ""
     lines = [f"# {name}", "", paper[1] if paper else "", "",
-             "## Equations", "", "Point at a name to see its shape and meaning.", "",
+             "## Equations", "", f"Point at a name to see its shape and meaning.{edit}", "",
              f'<div class="highlight"><pre><code>{code}</code></pre></div>', ""]
     if name in PICTURES:
         picture, what = PICTURES[name]

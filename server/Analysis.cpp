@@ -274,26 +274,26 @@ void Analysis::addFixes(Problem &problem, StringRef word, SMLoc loc,
 // What is known
 //===----------------------------------------------------------------------===//
 
-std::vector<const Facts::ArrayFact *>
+std::vector<const SpecFacts::ArrayFact *>
 Analysis::factsOf(const Declaration &declaration) const {
-  std::vector<const Facts::ArrayFact *> result;
+  std::vector<const SpecFacts::ArrayFact *> result;
   for (StringRef place : declaration.places)
-    for (const Facts::ArrayFact &fact : facts.arrays)
+    for (const SpecFacts::ArrayFact &fact : facts.arrays)
       if (fact.loc.getPointer() == place.data())
         result.push_back(&fact);
   if (!result.empty() || declaration.def)
     return result;
   auto it = older.find(declaration.name.str());
   if (it != older.end())
-    for (const Facts::ArrayFact &fact : it->second)
+    for (const SpecFacts::ArrayFact &fact : it->second)
       result.push_back(&fact);
   return result;
 }
 
-const Facts::IndexFact *
+const SpecFacts::IndexFact *
 Analysis::indexFactOf(const Declaration &declaration) const {
   for (StringRef place : declaration.places)
-    for (const Facts::IndexFact &fact : facts.indices)
+    for (const SpecFacts::IndexFact &fact : facts.indices)
       if (fact.loc.getPointer() == place.data())
         return &fact;
   return nullptr;
@@ -318,8 +318,8 @@ void Analysis::keepFrom(const Analysis &last) {
   for (const Declaration &declaration : last.names().declarations()) {
     if (declaration.file != last.mainFile || declaration.def)
       continue;
-    std::vector<Facts::ArrayFact> kept;
-    for (const Facts::ArrayFact *fact : last.factsOf(declaration))
+    std::vector<SpecFacts::ArrayFact> kept;
+    for (const SpecFacts::ArrayFact *fact : last.factsOf(declaration))
       kept.push_back(*fact);
     if (!kept.empty())
       older[declaration.name.str()] = std::move(kept);

@@ -53,9 +53,9 @@ public:
   bool reads(llvm::StringRef path) const;
 
   /// What inference found about a declaration: one for each member.
-  std::vector<const Facts::ArrayFact *>
+  std::vector<const SpecFacts::ArrayFact *>
   factsOf(const Declaration &declaration) const;
-  const Facts::IndexFact *indexFactOf(const Declaration &declaration) const;
+  const SpecFacts::IndexFact *indexFactOf(const Declaration &declaration) const;
   /// What decoding does with an equation, in a sentence; empty: nothing.
   llvm::StringRef stepOf(llvm::StringRef name) const;
   /// The values of the dims; those of the last text that had no mistake.
@@ -103,11 +103,11 @@ private:
   std::vector<Lines> allLines;    // of names().files()
   std::vector<std::string> paths; // of the same
   unsigned mainFile = 0;
-  Facts facts;
+  SpecFacts facts;
   std::map<std::string, std::string> steps;
   std::map<std::string, int64_t> dimValues;
   /// By name: what the last text without mistakes had.
-  std::map<std::string, std::vector<Facts::ArrayFact>> older;
+  std::map<std::string, std::vector<SpecFacts::ArrayFact>> older;
   std::vector<Problem> found;
 };
 

@@ -407,7 +407,7 @@ std::vector<lsp::InlayHint> fovea::editors::hintsOf(const Analysis &analysis,
     lsp::InlayHint hint(
         lsp::InlayHintKind::Type,
         lines.positionOf(name.end() + length - lines.text().begin()));
-    const Facts::ArrayFact &fact = *facts.front();
+    const SpecFacts::ArrayFact &fact = *facts.front();
     hint.label = fact.extents.empty()
                      ? ": " + (fact.kind.empty() ? "number" : fact.kind)
                      : ": [" + llvm::join(fact.extents, ", ") + "]";

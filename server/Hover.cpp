@@ -112,7 +112,7 @@ static void addFacts(std::string &out, const Analysis &analysis,
                      const Declaration &name) {
   auto facts = analysis.factsOf(name);
   size_t count = 0;
-  for (const Facts::ArrayFact *fact : facts) {
+  for (const SpecFacts::ArrayFact *fact : facts) {
     if (count++ == mostMembers) {
       out += "and " + std::to_string(facts.size() - mostMembers) + " more  \n";
       break;
@@ -144,7 +144,7 @@ static std::string describeName(const Analysis &analysis,
     return out + comment;
   }
   case Declaration::Index: {
-    if (const Facts::IndexFact *fact = analysis.indexFactOf(name)) {
+    if (const SpecFacts::IndexFact *fact = analysis.indexFactOf(name)) {
       out += "`" + fact->name + " < " + fact->extent + "`";
       if (!fact->origin.empty())
         out += ", from `" + fact->origin + "`";

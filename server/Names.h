@@ -2,7 +2,7 @@
 //
 // The names of a file, of what it uses and of the prelude, found in the syntax
 // alone: they are there while the file has mistakes elsewhere. What a name's
-// shape is, is found by the compiler (frontends/fov/Frontend.h: Facts).
+// shape is, is found by the compiler (frontends/fov/Description.h: SpecFacts).
 //
 //===----------------------------------------------------------------------===//
 

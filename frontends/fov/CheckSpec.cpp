@@ -14,6 +14,8 @@
 #include "frontends/fov/lower/Gradients.h"
 #include "frontends/fov/syntax/Parser.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include <cmath>
 #include <set>
 
@@ -51,8 +53,8 @@ static llvm::StringRef textOf(llvm::SMRange range) {
   return llvm::StringRef(begin, range.End.getPointer() - begin);
 }
 
-/// Adds the entries of `train { .. }` or `decode { .. }`; those of the including
-/// file win.
+/// Adds the entries of `train { .. }` or `decode { .. }`; those of the
+/// including file win.
 static void addBlock(const Program &program, llvm::StringRef block,
                      OptionValues &values, Diagnostics &diagnostics) {
   for (const Program::Import &import : program.imports)
@@ -379,9 +381,10 @@ static bool checkSystem(CheckedSpec &spec, Elaborated &model, bool hasReplaced,
   return !spec.isLowered || prepareGradients(model, diagnostics);
 }
 
-std::unique_ptr<CheckedSpec> fovea::fov::checkSpec(
-    llvm::StringRef text, llvm::StringRef name, const FrontendOptions &options,
-    Diagnostics &diagnostics, Description &result) {
+std::unique_ptr<CheckedSpec>
+fovea::fov::checkSpec(llvm::StringRef text, llvm::StringRef name,
+                      const FrontendOptions &options, Diagnostics &diagnostics,
+                      Description &result) {
   unsigned before = diagnostics.numErrors();
   auto hasErrors = [&] { return diagnostics.numErrors() != before; };
   auto spec = std::make_unique<CheckedSpec>();

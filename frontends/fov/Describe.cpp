@@ -116,9 +116,9 @@ void fovea::fov::describe(const Program &program, const Elaborated &model,
   result.metrics = metricsOf(program);
 }
 
-void fovea::fov::collectFacts(const Elaborated &model, Facts &facts) {
+void fovea::fov::collectFacts(const Elaborated &model, SpecFacts &facts) {
   auto add = [&](const Array &array, const Shape &axes) {
-    Facts::ArrayFact &fact = facts.arrays.emplace_back();
+    SpecFacts::ArrayFact &fact = facts.arrays.emplace_back();
     fact.loc = array.loc;
     fact.name = array.text.empty() ? array.name : array.text;
     Shape known;

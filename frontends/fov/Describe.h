@@ -13,7 +13,7 @@ void describe(const Program &program, const Elaborated &model,
               Description &result);
 
 /// Adds the results of inference, even if they disagree.
-void collectFacts(const Elaborated &model, Facts &facts);
+void collectFacts(const Elaborated &model, SpecFacts &facts);
 
 } // namespace fovea::fov
 

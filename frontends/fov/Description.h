@@ -24,7 +24,7 @@ namespace fovea {
 
 /// The results of inference by the places of names, for editors. For a model
 /// with errors, as much as is known.
-struct Facts {
+struct SpecFacts {
   /// Data, a parameter, or the first equation of a name. One entry per member
   /// of a family, and per parameter of a module.
   struct ArrayFact {
@@ -52,7 +52,7 @@ struct FrontendOptions {
   /// to use the disk. May be empty.
   std::function<std::optional<std::string>(const std::string &path)> readUsed;
   /// Filled in if it is not null.
-  Facts *facts = nullptr;
+  SpecFacts *facts = nullptr;
 };
 
 /// One parameter or state, under its stable path.

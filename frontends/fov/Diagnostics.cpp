@@ -231,10 +231,10 @@ void Diagnostics::printLine(const MemoryBuffer &buffer, const char *at) {
   const char *begin = at, *end = at;
   auto isContinuation = [](char c) { return (c & 0xc0) == 0x80; };
   while (begin != buffer.getBufferStart() && begin[-1] != '\n' &&
-         (at - begin < 4 * shownLeft || isContinuation(*begin)))
+         (at - begin < ptrdiff_t(4 * shownLeft) || isContinuation(*begin)))
     --begin;
   while (end != buffer.getBufferEnd() && *end != '\n' &&
-         end - at < 4 * (shownLeft + shownRight))
+         end - at < ptrdiff_t(4 * (shownLeft + shownRight)))
     ++end;
   bool cutLeft = begin != buffer.getBufferStart() && begin[-1] != '\n';
   bool cutRight = end != buffer.getBufferEnd() && *end != '\n';

@@ -20,7 +20,7 @@ threading.Thread(target=server.serve_forever, daemon=True).start()
 here = f"http://127.0.0.1:{server.server_port}/"
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, Chromium(profile) as browser:
     browser.call("Page.navigate", url=here + "try.html")
-    browser.wait("document.querySelectorAll('iframe').length > 0")
+    browser.wait("document.readyState !== 'loading' && document.querySelectorAll('iframe').length > 0")
     count = browser.evaluate("document.querySelectorAll('iframe').length")
     print(f"in the page: {count} models")
     for number in range(count):
