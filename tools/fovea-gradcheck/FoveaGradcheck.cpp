@@ -342,6 +342,9 @@ int main(int argc, char **argv) {
       return failure();
     if (!moduleName.empty() && module->getName() != StringRef(moduleName))
       return success();
+    if (!module->lookupSymbol("loss"))
+      return fail("no '@loss'; help: fovea compile SPEC "
+                  "--stop-after=differentiate");
     ++numChecked;
     OwningOpRef<ModuleOp> before(cast<ModuleOp>(module->clone()));
     PassManager manager(&context);

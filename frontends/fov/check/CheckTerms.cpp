@@ -482,9 +482,15 @@ bool Checker::checkTerm(Term &term) {
   case TermKind::Select:
     if (term.args[0]->shape &&
         term.args.size() - 1 > term.args[0]->shape->size()) {
+      const Term &read = *term.args[0];
+      size_t numIndices = term.args.size() - 1;
       error(Code::numberOfIndices, term.loc,
-            termText(*term.args[0]) + " is " + shapeText(*term.args[0]->shape) +
-                " but has " + counted(term.args.size() - 1, "index") + " here");
+            read.shape->empty()
+                ? termText(read) + " is a number, so it takes no index; help: "
+                                   "remove '[..]' after it"
+                : termText(read) + " has " +
+                      counted(read.shape->size(), "axis") + " but " +
+                      counted(numIndices, "index") + " here");
       return false;
     }
     return checkIndices(ArrayRef(term.args).drop_front()) &&

@@ -116,7 +116,9 @@ void Elaborator::declareEquations(const Statements &statements, Scope &scope) {
           error(Code::numberOfIndices, left.loc,
                 "'" + left.name.str() + "' has " +
                     counted(left.places.size(), "index") + " here but " +
-                    std::to_string(family->isStatic.size()) + " elsewhere",
+                    std::to_string(family->isStatic.size()) +
+                    " elsewhere; help: all equations of '" + left.name.str() +
+                    "' need the same number of indices",
                 {{family->loc, "its first equation is here"}});
         continue;
       }

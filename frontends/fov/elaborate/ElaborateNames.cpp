@@ -24,10 +24,14 @@ bool Elaborator::resolveMember(Family &family, ArrayRef<const Expr *> given,
     if (k >= given.size()) {
       if (!isStatic)
         continue;
+      std::string size = std::to_string(family.members.size());
+      bool isStackable = family.isEquation && family.isStatic.size() == 1;
       error(Code::memberIndex, loc,
-            "'" + family.name + "' is a family of " +
-                std::to_string(family.members.size()) +
-                " members; select one with an index",
+            "'" + family.name + "' is a family of " + size +
+                " members; help: select one with an index" +
+                (isStackable ? ", or join all: stack[k < " + size + "](" +
+                                   family.name + "[k])"
+                             : ""),
             {{family.loc, "it is declared here"}});
       return false;
     }
