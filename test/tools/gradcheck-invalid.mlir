@@ -11,7 +11,9 @@
 // RUN: not fovea-gradcheck %s --module outside --length T=many 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not fovea-gradcheck %s --module outside --length T=1 --value x=1,2 2>&1 | FileCheck %s --check-prefix=VALUE
 // RUN: not fovea-gradcheck %s --module objective --length T=1 2>&1 | FileCheck %s --check-prefix=OBJECTIVE
+// RUN: echo 'module {}' | not fovea-gradcheck - 2>&1 | FileCheck %s --check-prefix=EMPTY
 
+// EMPTY:   error: no '@loss'; help: fovea compile SPEC --stop-after=differentiate
 // WRONG:   error: the gradient of 'x' at 0 is 3 but the difference is 2
 // NAN:     error: the gradient of 'x' at 0 is NaN
 // SHAPE:   error: the gradient of 'x' has another shape
