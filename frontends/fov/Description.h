@@ -66,7 +66,8 @@ struct ParameterInfo {
   /// The extents as text: `512`, `src.vocab`.
   std::vector<std::string> extents;
   /// Its role: the def that declares it and its name in that def:
-  /// `linear:weight`, `embedding:weight`; `:v` of a model's own parameter.
+  /// `linear:weight`, `embedding:weight`; `:v` of a model's own parameter. Of a
+  /// state also `= 0`, or `as PATH`: it begins as that parameter.
   std::string role;
 };
 

@@ -170,9 +170,17 @@ fovea::runtime::initialise(const std::vector<InitialParameter> &parameters,
         return Status::error("'" + parameter.path + "' has extents " +
                              shapeText(parameter.shape) +
                              ", which no file can hold");
-    Start start = startOf(parameter, scheme, siblings);
+    const InitialParameter *source = &parameter;
+    if (parameter.role.starts_with("as ")) {
+      auto found = siblings.find(parameter.role.substr(3));
+      if (found == siblings.end())
+        return Status::error("'" + parameter.path + "' begins " +
+                             parameter.role + ", which is not a parameter");
+      source = found->second;
+    }
+    Start start = startOf(*source, scheme, siblings);
     std::vector<double> values(count, start.size);
-    uint64_t path = hashOf(parameter.path);
+    uint64_t path = hashOf(source->path);
     for (int64_t i = 0; start.kind != Start::Constant && i < count; ++i) {
       auto [a, b] = uniforms(seed, path, uint64_t(i));
       // Box and Muller (1958); 1 - a is never 0.

@@ -27,7 +27,8 @@ struct InitialParameter {
   std::string path;
   std::vector<int64_t> shape;
   /// The def that declares it and its name in that def, `linear:weight`; `:v`
-  /// outside of defs; `= 0.5`: all of its values.
+  /// outside of defs; `= 0.5`: all of its values; `as cell.weight`: the numbers
+  /// of another parameter, which has no such role.
   std::string role;
 };
 

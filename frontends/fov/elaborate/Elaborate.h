@@ -241,8 +241,12 @@ private:
 
   // Parameters and modules (ElaborateParams.cpp).
   void declareParam(const ast::Statement &statement, Scope &scope);
+  /// Marks the arrays of a state, below `path`, and sets what they begin with.
   void beginState(const ast::Statement &statement, ArrayRef<Array *> arrays,
-                  Scope &scope);
+                  StringRef path, Scope &scope, const Bindings *bindings);
+  std::string beginningOf(const ast::Statement &statement, Array *array,
+                          StringRef path, Scope &scope,
+                          const Bindings *bindings);
   std::vector<std::string> membersOf(const ast::Axis &axis, Family &family,
                                      Scope &scope);
   Member makeParam(const ast::Statement &statement, const std::string &path,

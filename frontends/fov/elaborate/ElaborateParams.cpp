@@ -392,26 +392,64 @@ std::vector<std::string> Elaborator::membersOf(const ast::Axis &axis,
   return members;
 }
 
-/// The arrays of a state begin with a number, or as parameters do.
-void Elaborator::beginState(const Statement &s, ArrayRef<Array *> arrays,
-                            Scope &scope) {
-  std::string initial;
-  if (s.value) {
-    Term *value = expression(*s.value, scope, nullptr);
-    if (!value)
-      return;
-    if (value->kind != TermKind::Number)
-      return error(Code::state, s.value->loc,
-                   "a state begins with a number that is known before anything "
-                   "runs, or, without one, as a parameter does");
-    llvm::raw_string_ostream(initial)
-        << "= " << llvm::format("%.17g", value->number);
+/// Returns what an array of a state begins with, as Array::initial: a number, or
+/// a parameter or state that is declared before. Empty after an error.
+std::string Elaborator::beginningOf(const Statement &s, Array *array,
+                                    StringRef path, Scope &scope,
+                                    const Bindings *bindings) {
+  // The name of a module means its array of the same name.
+  llvm::SaveAndRestore<std::optional<Part>> inside(
+      partOfModules, Part{array, array->name.substr(path.size())});
+  Term *value = expression(*s.value, scope, bindings);
+  if (!value)
+    return "";
+  if (value->kind == TermKind::Number) {
+    std::string text = "= ";
+    llvm::raw_string_ostream(text) << llvm::format("%.17g", value->number);
+    return text;
   }
+  Array *other = value->array;
+  if (value->kind != TermKind::Read || !value->args.empty() || !other ||
+      other->source != Array::Param || other == array) {
+    error(Code::state, s.value->loc,
+          "a state begins with a number that is known before anything runs, "
+          "with a parameter that is declared before it, or, without either, as "
+          "a parameter does");
+    return "";
+  }
+  Shape mine(array->declared.begin(), array->declared.end()),
+      theirs(other->declared.begin(), other->declared.end());
+  auto areEqual = [](const Extent &a, const Extent &b) {
+    return !a.value() || !b.value() || a.value() == b.value();
+  };
+  if (!llvm::equal(mine, theirs, areEqual)) {
+    error(Code::state, s.value->loc,
+          "'" + array->text + "' is " + shapeText(mine) + ", but '" +
+              other->text + "', which it begins with, is " + shapeText(theirs));
+    return "";
+  }
+  model->bindings.push_back({value,
+                             {array->declared.begin(), array->declared.end()},
+                             s.value->loc,
+                             "",
+                             {}});
+  bool isCopied = StringRef(other->initial).starts_with("= ") ||
+                  StringRef(other->initial).starts_with("as ");
+  return isCopied ? other->initial : "as " + other->name;
+}
+
+void Elaborator::beginState(const Statement &s, ArrayRef<Array *> arrays,
+                            StringRef path, Scope &scope,
+                            const Bindings *bindings) {
   for (Array *array : arrays) {
     array->isState = true;
     array->isOfModule = scope.instance;
-    if (!initial.empty())
-      array->initial = initial;
+    if (!s.value)
+      continue;
+    std::string initial = beginningOf(s, array, path, scope, bindings);
+    if (initial.empty())
+      return;
+    array->initial = std::move(initial);
   }
 }
 
@@ -475,7 +513,8 @@ void Elaborator::declareParam(const Statement &s, Scope &scope) {
     size_t first = model->params.size(), firstModule = instances.size();
     Member member = makeParam(s, path.text, scope, path.bindings);
     if (s.isState) {
-      beginState(s, ArrayRef(model->params).drop_front(first), scope);
+      SmallVector<Array *> arrays(llvm::drop_begin(model->params, first));
+      beginState(s, arrays, path.text, scope, path.bindings);
       for (Instance &module : llvm::drop_begin(instances, firstModule))
         module.isState = true;
     }

@@ -559,11 +559,19 @@ void Elaborator::checkLatents() {
                   meant);
         continue;
       }
+      std::string fitting;
+      for (StringRef estimator :
+           {"enumerate", "straight_through", "gumbel", "expected",
+            "reparameterised", "reinforce", "no_gradient"})
+        if (mismatch(name, estimator, choice.distribution).empty())
+          fitting += (fitting.empty() ? "" : ", ") + estimator.str();
+      bool isReal = choice.distribution == "normal" ||
+                    choice.distribution == "uniform";
       error(Code::missingEstimator, choice.loc,
-            "latent '" + name +
-                "' needs an estimator in train { }: reinforce, enumerate, "
-                "straight_through, gumbel, expected (for example: " +
-                name + " ~ reinforce(baseline = moving_average(0.9)))");
+            "latent '" + name + "' needs an estimator: " + fitting +
+                "; help: train { " + name +
+                (isReal ? " ~ reparameterised }"
+                        : " ~ reinforce(baseline = moving_average(0.9)) }"));
     }
     if (!choice.treatment)
       choice.treatment.emplace().kind = "mode";

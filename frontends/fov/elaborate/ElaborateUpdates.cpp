@@ -34,10 +34,12 @@ Term *Elaborator::partOf(const Instance &module, SMLoc loc) {
              {}});
       return term;
     }
+  StringRef part = partOfModules->suffix;
   error(Code::state, loc,
-        "'" + module.path + "' has no array '" +
-            partOfModules->suffix.substr(1) +
-            "', but the module that is updated has one");
+        part.empty()
+            ? "'" + module.path + "' is a module, but the state is an array"
+            : "'" + module.path + "' has no array '" + part.drop_front().str() +
+                  "', but the state has one");
   return nullptr;
 }
 

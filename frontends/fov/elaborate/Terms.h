@@ -233,7 +233,8 @@ struct Array {
   // belongs to an import.
   Shape declared;
   std::string root;
-  std::string initial;     // what `fovea init` starts it with: weight, bias, ..
+  /// What `fovea init` starts it with: `linear:weight`, `= 0`, `as PATH`.
+  std::string initial;
   bool isState = false;    // updates change it, and not its gradient
   bool isOfModule = false; // a state that the calls of its module update
 
