@@ -172,11 +172,7 @@ fovea::runtime::initialise(const std::vector<InitialParameter> &parameters,
                              ", which no file can hold");
     const InitialParameter *source = &parameter;
     if (parameter.role.starts_with("as ")) {
-      auto found = siblings.find(parameter.role.substr(3));
-      if (found == siblings.end())
-        return Status::error("'" + parameter.path + "' begins " +
-                             parameter.role + ", which is not a parameter");
-      source = found->second;
+      source = siblings.find(parameter.role.substr(3))->second;
     }
     Start start = startOf(*source, scheme, siblings);
     std::vector<double> values(count, start.size);

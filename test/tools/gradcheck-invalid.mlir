@@ -13,7 +13,7 @@
 // RUN: not fovea-gradcheck %s --module objective --length T=1 2>&1 | FileCheck %s --check-prefix=OBJECTIVE
 // RUN: echo 'module {}' | not fovea-gradcheck - 2>&1 | FileCheck %s --check-prefix=EMPTY
 
-// EMPTY:   error: no '@loss'; help: fovea compile SPEC --stop-after=differentiate
+// EMPTY:   error: no '@loss'; help: fovea compile SPEC --stop-after=derive
 // WRONG:   error: the gradient of 'x' at 0 is 3 but the difference is 2
 // NAN:     error: the gradient of 'x' at 0 is NaN
 // SHAPE:   error: the gradient of 'x' has another shape

@@ -344,7 +344,7 @@ int main(int argc, char **argv) {
       return success();
     if (!module->lookupSymbol("loss"))
       return fail("no '@loss'; help: fovea compile SPEC "
-                  "--stop-after=differentiate");
+                  "--stop-after=derive");
     ++numChecked;
     OwningOpRef<ModuleOp> before(cast<ModuleOp>(module->clone()));
     PassManager manager(&context);

@@ -392,8 +392,8 @@ std::vector<std::string> Elaborator::membersOf(const ast::Axis &axis,
   return members;
 }
 
-/// Returns what an array of a state begins with, as Array::initial: a number, or
-/// a parameter or state that is declared before. Empty after an error.
+/// Returns what an array of a state begins with, as Array::initial: a number,
+/// or a parameter or state that is declared before. Empty after an error.
 std::string Elaborator::beginningOf(const Statement &s, Array *array,
                                     StringRef path, Scope &scope,
                                     const Bindings *bindings) {

@@ -565,8 +565,8 @@ void Elaborator::checkLatents() {
             "reparameterised", "reinforce", "no_gradient"})
         if (mismatch(name, estimator, choice.distribution).empty())
           fitting += (fitting.empty() ? "" : ", ") + estimator.str();
-      bool isReal = choice.distribution == "normal" ||
-                    choice.distribution == "uniform";
+      bool isReal =
+          choice.distribution == "normal" || choice.distribution == "uniform";
       error(Code::missingEstimator, choice.loc,
             "latent '" + name + "' needs an estimator: " + fitting +
                 "; help: train { " + name +
