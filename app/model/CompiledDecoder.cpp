@@ -134,14 +134,27 @@ Status CompiledDecoder::create(codegen::Code code,
                                std::unique_ptr<CompiledDecoder> &result) {
   std::unique_ptr<CompiledDecoder> made(new CompiledDecoder(options));
   made->decoder = std::move(code.description.decoder);
+  made->code.resize(made->decoder.programs.size());
+  if (code.objects.empty()) {
+    result = std::move(made);
+    return Status::success();
+  }
   if (Status status = load(std::move(code.objects), options, made->jit);
       status.failed())
     return status;
-  for (const Program &program : made->decoder.programs)
-    if (Status status =
-            findFunctions(*made->jit, program, made->code.emplace_back());
+  for (auto [program, functions] :
+       llvm::zip_equal(made->decoder.programs, made->code))
+    if (Status status = findFunctions(*made->jit, program, functions);
         status.failed())
       return status;
   result = std::move(made);
   return Status::success();
+}
+
+void CompiledDecoder::replaceFunctions(
+    llvm::function_ref<runtime::ProgramCode(size_t,
+                                            const runtime::ProgramCode &)>
+        replace) {
+  for (auto [number, own] : llvm::enumerate(code))
+    own = replace(number, own);
 }

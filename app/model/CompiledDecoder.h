@@ -23,6 +23,7 @@ public:
   static runtime::Status create(mlir::ModuleOp module,
                                 const CompiledOptions &options,
                                 std::unique_ptr<CompiledDecoder> &result);
+  /// A decoder without objects has no functions.
   static runtime::Status create(codegen::Code code,
                                 const CompiledOptions &options,
                                 std::unique_ptr<CompiledDecoder> &result);
@@ -40,6 +41,11 @@ public:
   /// Resets the search with parameters in place, in the element type of the
   /// code.
   void setParameters(std::vector<runtime::OwnedMemory> members);
+
+  /// Replaces the functions of each program; ahead of the parameters.
+  void replaceFunctions(llvm::function_ref<runtime::ProgramCode(
+                            size_t program, const runtime::ProgramCode &own)>
+                            replace);
 
   runtime::Search &search() { return *searcher; }
   const runtime::Decoder &description() const { return decoder; }

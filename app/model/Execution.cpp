@@ -2,6 +2,7 @@
 
 #include "app/model/Execution.h"
 #include "app/model/QuantisedWeights.h"
+#include "app/open/ChooseTarget.h"
 #include "dialect/reference/Batch.h"
 
 #include <fmt/format.h>
@@ -14,9 +15,19 @@ bool fovea::cli::chooseExecutor(const Arguments &arguments, Request &request,
   if (!readPhase(arguments.stopAfter, request.stopAfter))
     return false;
   isReference = arguments.reference || !arguments.stopAfter.empty();
-  if (!isReference)
+  if (!isReference || arguments.launches)
     request.stopAfter = attn::Phase::fuse;
-  return true;
+  if (!arguments.launches)
+    return true;
+  // A schedule is made of what is compiled.
+  if (!arguments.stopAfter.empty())
+    wrongUsage("'--launches' has no '--stop-after'");
+  else if (!isReference && roundsFactors(arguments))
+    wrongUsage("'--launches' compares bits, which sums of bf16 leave to the "
+               "device; help: add '--reference'");
+  else
+    return true;
+  return false;
 }
 
 bool fovea::cli::readMembers(Session &session, const Arguments &arguments,

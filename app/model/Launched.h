@@ -14,14 +14,14 @@
 
 namespace fovea::cli {
 
-struct Trace;
+class LaunchTrace;
 
 struct LaunchResults {
   std::vector<reference::Arrays> outputs; // of each example
   /// Added up over the examples where a batch does not have them once.
   reference::Arrays sums;
   /// What each launch leaves, if it is asked for.
-  Trace *trace = nullptr;
+  LaunchTrace *trace = nullptr;
 };
 
 /// Interprets the launches of an entry of a batched module, in the order that
@@ -53,7 +53,7 @@ private:
                       LaunchResults &results);
   runtime::Status compareCode(llvm::StringRef entry,
                               const std::map<std::string, double> &numbers,
-                              Trace &trace);
+                              LaunchTrace &trace);
 
   mlir::ModuleOp module;
   const reference::Arrays &parameters;

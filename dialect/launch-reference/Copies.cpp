@@ -292,30 +292,25 @@ Status Executor::end(RunOp run, ScanOp op) {
 // Array ops
 //===----------------------------------------------------------------------===//
 
-Status Executor::concat(RunOp run, attn::ConcatOp op) {
-  return forExamples(run, op, [&](size_t example) {
-    Site to = siteOf(op.getResult(), example);
-    int64_t width = to.shape.back(), before = 0;
-    for (Value part : op.getParts()) {
-      Site from = siteOf(part, example);
-      int64_t own = from.shape.back();
-      for (int64_t row = 0; own > 0 && row < from.count() / own; ++row)
-        if (Status status =
-                copy(to, from, row * width + before, row * own, own);
-            status.failed())
-          return status;
-      before += own;
-    }
-    return Status::success();
-  });
+Status Executor::concat(attn::ConcatOp op, size_t example) {
+  Site to = siteOf(op.getResult(), example);
+  int64_t width = to.shape.back(), before = 0;
+  for (Value part : op.getParts()) {
+    Site from = siteOf(part, example);
+    int64_t own = from.shape.back();
+    for (int64_t row = 0; own > 0 && row < from.count() / own; ++row)
+      if (Status status = copy(to, from, row * width + before, row * own, own);
+          status.failed())
+        return status;
+    before += own;
+  }
+  return Status::success();
 }
 
-Status Executor::append(RunOp run, attn::AppendOp op) {
-  return forExamples(run, op, [&](size_t example) {
-    int64_t at = 0;
-    if (Status status = scalarIn(op.getAt(), {}, example, at); status.failed())
-      return status;
-    return copyRow(siteOf(op.getResult(), example), op.getAxis(), at,
-                   siteOf(op.getRow(), example));
-  });
+Status Executor::append(attn::AppendOp op, size_t example) {
+  int64_t at = 0;
+  if (Status status = scalarIn(op.getAt(), {}, example, at); status.failed())
+    return status;
+  return copyRow(siteOf(op.getResult(), example), op.getAxis(), at,
+                 siteOf(op.getRow(), example));
 }

@@ -48,11 +48,12 @@ Status Executor::scalarIn(Value value, ArrayRef<int64_t> indices,
   Binding binding;
   bindArrays(*code, example, binding);
   for (auto [capture, number] : code->captures) {
-    auto argument = cast<BlockArgument>(capture);
-    binding.registers[number].whole =
-        isa<ScanOp>(argument.getOwner()->getParentOp())
-            ? own.indices.lookup(capture)
-            : indices[argument.getArgNumber()];
+    auto argument = dyn_cast<BlockArgument>(capture);
+    bool isOfLoop =
+        !argument || isa<ScanOp>(argument.getOwner()->getParentOp());
+    binding.registers[number].whole = isOfLoop
+                                          ? own.indices.lookup(capture)
+                                          : indices[argument.getArgNumber()];
   }
   unsigned next = 0;
   Slot slot;

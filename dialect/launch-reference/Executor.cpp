@@ -39,8 +39,7 @@ Status Executor::failure(const Status &status) const {
 
 Status Executor::execute() {
   for (auto [example, own] : llvm::enumerate(examples))
-    if (Status status = own.lengths.build(program, inputs[example]);
-        status.failed())
+    if (Status status = own.start(program, inputs[example]); status.failed())
       return status;
   findFactors();
   findRanks();
@@ -248,9 +247,11 @@ Status Executor::executeWork(RunOp run, Operation *op) {
     if (auto kernelOp = dyn_cast<KernelOp>(op))
       return kernel(run, kernelOp);
     if (auto concatOp = dyn_cast<attn::ConcatOp>(op))
-      return concat(run, concatOp);
+      return forExamples(
+          run, op, [&](size_t example) { return concat(concatOp, example); });
     if (auto appendOp = dyn_cast<attn::AppendOp>(op))
-      return append(run, appendOp);
+      return forExamples(
+          run, op, [&](size_t example) { return append(appendOp, example); });
     break;
   case Work::list:
     if (compute)
@@ -370,15 +371,18 @@ Status Executor::outputs(std::vector<reference::Arrays> &results) {
             reference::placeOf(output));
       };
       // No launch uses it.
-      if (Operation *given = value.getDefiningOp();
-          !site.problem.empty() &&
+      Operation *given = value.getDefiningOp();
+      while (auto reshape = dyn_cast_if_present<attn::ReshapeOp>(given))
+        given = reshape.getOperand().getDefiningOp();
+      if (!site.problem.empty() &&
           isa_and_nonnull<attn::DataOp, attn::ParamOp>(given)) {
         reference::ArrayPtr array;
         if (Status status = reference::takeInput(
                 given, inputs[example], examples[example].lengths, array);
             status.failed())
           return status;
-        own[output.getTarget().str()] = *array;
+        own[output.getTarget().str()] = {site.shape, array->values,
+                                         array->integer};
         continue;
       }
       if (!site.problem.empty())

@@ -167,8 +167,8 @@ private:
   Status start(RunOp run, attn::ScanOp op);
   Status commit(RunOp run, attn::ScanOp op);
   Status end(RunOp run, attn::ScanOp op);
-  Status concat(RunOp run, attn::ConcatOp op);
-  Status append(RunOp run, attn::AppendOp op);
+  Status concat(attn::ConcatOp op, size_t example);
+  Status append(attn::AppendOp op, size_t example);
   Status copy(const Site &to, const Site &from, int64_t toFirst = 0,
               int64_t fromFirst = 0, int64_t count = -1);
   Status copyRow(const Site &to, int64_t axis, int64_t at, const Site &from);

@@ -45,13 +45,20 @@ Status Executor::enterWorkspace(KernelOp op, size_t example) {
 }
 
 Status Executor::rows(RunOp run, KernelOp op) {
-  SmallVector<ComputeOp> members = op.getMembers();
-  return forExamples(run, members.front(), [&](size_t example) {
-    for (auto [number, member] : llvm::enumerate(members)) {
+  auto execute = [&](Operation &member, size_t example) {
+    if (auto concatOp = dyn_cast<attn::ConcatOp>(member))
+      return concat(concatOp, example);
+    if (auto appendOp = dyn_cast<attn::AppendOp>(member))
+      return append(appendOp, example);
+    auto compute = dyn_cast<ComputeOp>(member);
+    return compute ? evaluate(compute, example, /*isChosen=*/nullptr)
+                   : Status::success();
+  };
+  return forExamples(run, op.getMembers().front(), [&](size_t example) {
+    for (auto [number, member] : llvm::enumerate(op.getBody().front())) {
       accesses.enter(static_cast<int64_t>(example),
                      static_cast<int32_t>(number));
-      if (Status status = evaluate(member, example, /*isChosen=*/nullptr);
-          status.failed())
+      if (Status status = execute(member, example); status.failed())
         return status;
     }
     return Status::success();

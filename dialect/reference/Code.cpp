@@ -64,10 +64,15 @@ private:
 };
 } // namespace
 
-/// The index of the innermost loop over `extent` around `scope`.
+/// The index of the innermost loop over `extent` around `scope`, or of the
+/// search that a program is a part of.
 static Value findLoopIndex(Region *scope, StringRef extent) {
   for (; scope; scope = scope->getParentRegion()) {
     Operation *loop = scope->getParentOp();
+    if (auto program = dyn_cast_if_present<attn::ProgramOp>(loop))
+      for (auto step : program.getOps<attn::StepOp>())
+        if (attn::extentText(step.getExtent()) == extent)
+          return step;
     if (!loop || !isa<attn::ScanOp, attn::SearchOp>(loop))
       continue;
     auto name = loop->getAttrOfType<StringAttr>("extent");
@@ -143,7 +148,7 @@ Status Compiler::outside(Value value) {
       continue;
     }
     Operation *op = top.getDefiningOp();
-    if (!op) {
+    if (!op || isa<attn::StepOp>(op)) {
       assert(top.getType().isIndex() && "a scalar of a loop is its index");
       code.captures.push_back({top, define(top)});
       stack.pop_back();

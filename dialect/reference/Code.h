@@ -85,7 +85,7 @@ struct Code {
   std::vector<ReadPlan> reads;
   std::vector<Bound> extents;      // of attn.extent
   std::vector<mlir::Value> arrays; // what the reads' numbers mean
-  /// Loop indices from outside the body, and their registers.
+  /// Indices of loops and steps from outside the body, and their registers.
   std::vector<std::pair<mlir::Value, unsigned>> captures;
 
   /// For an attn.compute: its indices.

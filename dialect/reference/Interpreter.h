@@ -34,7 +34,8 @@ struct Inputs {
   /// By name; also `seed.nll` and `seed.penalty` of a gradient (scalars).
   Arrays data;
   /// By name. A missing free length comes from the data with that axis; a
-  /// nested length must be present.
+  /// nested length must be present. In a part of a decoder the length that the
+  /// search finds is the number of steps so far.
   std::map<std::string, Length> lengths;
   /// Without a seed dropout is the identity, and samples use a default
   /// seed.
@@ -43,6 +44,9 @@ struct Inputs {
   uint64_t draws = 0;
   uint64_t update = 0;
   uint64_t example = 0;
+  /// In a part of a decoder: the number of the step, and the index of a loop
+  /// inside it.
+  int64_t step = 0, inside = 0;
   /// Executes in f32, in the orders and with the roundings and functions that
   /// docs/CODEGEN.md states: compiled code has these bits.
   bool single = false;

@@ -134,6 +134,9 @@ Status LengthTable::compute(Entry &entry) {
 Status LengthTable::build(Operation *container, const Inputs &inputs) {
   entries.clear();
   ids.clear();
+  // What runs between the choices of a search knows how far it is.
+  bool isPart = isa<attn::ProgramOp>(container) &&
+                container->getRegion(0).getOps<attn::SearchOp>().empty();
   for (auto op : container->getRegion(0).getOps<attn::LengthOp>()) {
     if (!ids.try_emplace(op.getLength(), entries.size()).second)
       return Status::error(
@@ -158,7 +161,7 @@ Status LengthTable::build(Operation *container, const Inputs &inputs) {
       }
       if (Status status = compute(entry); status.failed())
         return status;
-    } else if (!entry.open) {
+    } else if (!entry.open || (isPart && inputs.lengths.contains(entry.name))) {
       if (Status status = take(entry, inputs, container); status.failed())
         return status;
       finish(entry);

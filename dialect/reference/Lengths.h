@@ -13,7 +13,7 @@ class LengthTable {
 public:
   /// Reads the declarations of `container`. Free lengths come from `inputs`,
   /// or from the data that has them as an axis; computed ones are computed; an
-  /// open one is 0 until `set`.
+  /// open one is 0 until `set`, unless `container` is a part of a decoder.
   Status build(mlir::Operation *container, const Inputs &inputs);
 
   /// The number of the length `name`, or -1.

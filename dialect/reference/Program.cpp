@@ -51,7 +51,9 @@ int64_t Environment::loopIndex(StringRef extent) const {
   int64_t result = 0;
   for (auto [value, index] : indices) {
     Region *region = value.getParentRegion();
-    auto name = region->getParentOp()->getAttrOfType<StringAttr>("extent");
+    Operation *step = value.getDefiningOp();
+    auto name = (step ? step : region->getParentOp())
+                    ->getAttrOfType<StringAttr>("extent");
     if (name && name.getValue() == extent &&
         (!innermost || innermost->isAncestor(region))) {
       innermost = region;
@@ -59,6 +61,13 @@ int64_t Environment::loopIndex(StringRef extent) const {
     }
   }
   return result;
+}
+
+Status Environment::start(Operation *container, const Inputs &inputs) {
+  *this = Environment();
+  for (auto step : container->getRegion(0).getOps<attn::StepOp>())
+    indices[step] = step->hasAttr("attn.inside") ? inputs.inside : inputs.step;
+  return lengths.build(container, inputs);
 }
 
 RandomPlace reference::randomOf(const Inputs &inputs) {
@@ -160,8 +169,7 @@ Status reference::takeInput(Operation *op, const Inputs &inputs,
 //===----------------------------------------------------------------------===//
 
 Status Machine::start(Environment &environment) {
-  environment = Environment();
-  return environment.lengths.build(container, inputs);
+  return environment.start(container, inputs);
 }
 
 ArrayPtr Machine::find(Value value, const Environment &environment) const {

@@ -18,6 +18,8 @@ struct Environment {
   llvm::DenseMap<mlir::Value, int64_t> indices; // of the loops around
   Arrays outputs;
 
+  /// Takes the lengths of a program, and its steps.
+  Status start(mlir::Operation *container, const Inputs &inputs);
   /// The index of the innermost of these loops over `extent`; 0 without one.
   int64_t loopIndex(llvm::StringRef extent) const;
 };

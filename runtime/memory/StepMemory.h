@@ -11,12 +11,13 @@
 
 #include "runtime/memory/Workspace.h"
 
+#include <functional>
+
 namespace fovea::runtime {
 
 /// The functions of a program; `prepare` may be null.
 struct ProgramCode {
-  void (*run)(void *frame) = nullptr;
-  void (*prepare)(void *frame) = nullptr;
+  std::function<void(void *frame)> run, prepare;
 };
 
 /// Rows of different sizes in one array: their elements are consecutive.

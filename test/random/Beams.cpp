@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "app/model/CompiledDecoder.h"
+#include "app/model/LaunchedDecoder.h"
 #include "test/random/Checks.h"
 #include "test/random/Data.h"
+#include "test/random/Mistakes.h"
 
 #include <cmath>
 
@@ -16,6 +17,7 @@ using namespace fovea;
 using namespace fovea::random;
 using namespace fovea::reference;
 using fovea::cli::CompiledDecoder;
+using fovea::cli::LaunchedDecoder;
 using fovea::runtime::Status;
 
 namespace {
@@ -27,12 +29,14 @@ public:
       : subject(subject), decoder(decoder), failures(failures),
         statistics(statistics) {}
 
-  void run(mlir::ModuleOp original);
+  void run(mlir::ModuleOp original, bool launches);
 
 private:
   void drawExamples();
-  bool compile(mlir::ModuleOp original, const std::vector<Arrays> &members,
-               std::unique_ptr<CompiledDecoder> &result);
+  bool lower(mlir::ModuleOp original);
+  void judgeCompiled(std::vector<Arrays> members);
+  void judgeLaunches(const std::vector<Arrays> &members);
+  void leaveOutLaunches(const std::vector<Arrays> &members);
   void compare(CompiledDecoder &compiled, const std::vector<Arrays> &members,
                const SearchOptions &options);
   /// What differs between two lists of hypotheses; empty: nothing.
@@ -45,6 +49,7 @@ private:
   Statistics &statistics;
   std::vector<Inputs> inputs;
   std::vector<runtime::Example> examples;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
 } // namespace
@@ -75,27 +80,23 @@ void BeamCheck::drawExamples() {
   }
 }
 
-bool BeamCheck::compile(mlir::ModuleOp original,
-                        const std::vector<Arrays> &members,
-                        std::unique_ptr<CompiledDecoder> &result) {
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::cast<mlir::ModuleOp>(original->clone());
+bool BeamCheck::lower(mlir::ModuleOp original) {
+  module = mlir::cast<mlir::ModuleOp>(original->clone());
   module->lookupSymbol("training")->erase();
   attn::PipelineOptions pipeline;
   pipeline.stopAfter = attn::Phase::fuse;
-  if (mlir::failed(compiler::lower(*module, pipeline))) {
-    failures.push_back("the pipeline of the decoder fails up to 'fuse'");
-    return false;
-  }
+  if (mlir::succeeded(compiler::lower(*module, pipeline)))
+    return true;
+  failures.push_back("the pipeline of the decoder fails up to 'fuse'");
+  return false;
+}
+
+static cli::CompiledOptions quickly(bool isDouble) {
   cli::CompiledOptions how;
-  how.isDouble = true;
+  how.isDouble = isDouble;
   how.optimisation = how.codegen = 0;
   how.isCached = false;
-  Status status =
-      CompiledDecoder::create(*module, valuesOf(members), how, result);
-  if (status.failed())
-    failures.push_back("the compiled decoder: " + status.text());
-  return status.succeeded();
+  return how;
 }
 
 std::string BeamCheck::difference(const std::vector<runtime::Generated> &got,
@@ -155,12 +156,72 @@ void BeamCheck::compare(CompiledDecoder &compiled,
   }
 }
 
-void BeamCheck::run(mlir::ModuleOp original) {
-  drawExamples();
-  std::vector<Arrays> members = {subject.parameters};
+/// The launches of every run, for a CPU and a GPU, in any order.
+void BeamCheck::judgeLaunches(const std::vector<Arrays> &members) {
+  SearchOptions options;
+  options.longest = 3;
+  options.beam = options.nbest = 3;
+  for (const char *target : {"x86-64-v3", "cuda", "cuda:sm_90a"}) {
+    cli::CompiledOptions how = quickly(/*isDouble=*/true);
+    how.target = target;
+    std::unique_ptr<LaunchedDecoder> launched;
+    Status status =
+        LaunchedDecoder::create(*module, how, /*compares=*/false, launched);
+    if (status.succeeded())
+      status = launched->decoder().setParameters(valuesOf(members), true);
+    if (status.succeeded()) {
+      compare(launched->decoder(), members, options);
+      status = launched->status();
+    }
+    if (status.failed())
+      return failures.push_back("launches for " + std::string(target) + ": " +
+                                status.text());
+    ++statistics.compiled;
+  }
+  leaveOutLaunches(members);
+}
+
+/// Compiled code is compared after each launch. One that does nothing is named,
+/// unless its memory has the right numbers already.
+void BeamCheck::leaveOutLaunches(const std::vector<Arrays> &members) {
+  SearchOptions options;
+  options.longest = 2;
+  runtime::Batch batch;
+  for (const runtime::Example &example : examples)
+    batch.push_back(&example);
+  auto compared = [&](decltype(&fovea_parallel) parallel) {
+    cli::CompiledOptions how = quickly(/*isDouble=*/false);
+    how.threads = 1;
+    how.parallel = parallel;
+    std::unique_ptr<LaunchedDecoder> launched;
+    Status status =
+        LaunchedDecoder::create(*module, how, /*compares=*/true, launched);
+    if (status.succeeded())
+      status = launched->decoder().setParameters(valuesOf(members), false);
+    if (status.failed())
+      return status;
+    std::vector<std::vector<runtime::Generated>> results;
+    status = launched->decoder().search().decode(batch, options, results);
+    return launched->status().failed() ? launched->status() : status;
+  };
+  if (Status status = compared(&fovea_parallel); status.failed())
+    return failures.push_back("compared launches: " + status.text());
+  for (int64_t number : {1, 4, 9}) {
+    Status status = compared(leavingOut(number));
+    if (!wasLeftOut())
+      break; // there are fewer
+    ++statistics.leftOut;
+    statistics.named += status.text().find("compiled code differs first in") !=
+                        std::string::npos;
+  }
+}
+
+void BeamCheck::judgeCompiled(std::vector<Arrays> members) {
   std::unique_ptr<CompiledDecoder> compiled;
-  if (!compile(original, members, compiled))
-    return;
+  if (Status status = CompiledDecoder::create(
+          *module, valuesOf(members), quickly(/*isDouble=*/true), compiled);
+      status.failed())
+    return failures.push_back("the compiled decoder: " + status.text());
   SearchOptions options;
   options.longest = 5;
   for (int64_t width : {1, 2, 5, 20}) {
@@ -183,9 +244,19 @@ void BeamCheck::run(mlir::ModuleOp original) {
   compare(*compiled, members, options);
 }
 
+void BeamCheck::run(mlir::ModuleOp original, bool launches) {
+  drawExamples();
+  if (!lower(original))
+    return;
+  if (launches)
+    judgeLaunches({subject.parameters});
+  else
+    judgeCompiled({subject.parameters});
+}
+
 void fovea::random::checkBeams(const Subject &subject, mlir::ModuleOp original,
-                               mlir::ModuleOp scheduled, Failures &failures,
-                               Statistics &statistics) {
+                               mlir::ModuleOp scheduled, bool launches,
+                               Failures &failures, Statistics &statistics) {
   if (mlir::Operation *decoder = findContainer(scheduled, "decode"))
-    BeamCheck(subject, decoder, failures, statistics).run(original);
+    BeamCheck(subject, decoder, failures, statistics).run(original, launches);
 }

@@ -420,7 +420,8 @@ Failures fovea::random::checkSpec(const Spec &spec, const Spec *renamed,
   if (options.decoding)
     checkDecoder(*subject, module, failures, statistics);
   if (options.beams && failures.empty())
-    checkBeams(*subject, *original, module, failures, statistics);
+    checkBeams(*subject, *original, module, options.launches, failures,
+               statistics);
   if (options.bits && failures.empty())
     checkBits(*subject, *original, failures, statistics);
   if (options.compiled)

@@ -166,8 +166,9 @@ void checkDecoder(const Subject &subject, mlir::ModuleOp scheduled,
                   Failures &failures, Statistics &statistics);
 
 /// Compiled searches of `@decode` over a ragged batch against the interpreter.
+/// With `launches` every launch of the searches is interpreted instead.
 void checkBeams(const Subject &subject, mlir::ModuleOp original,
-                mlir::ModuleOp scheduled, Failures &failures,
+                mlir::ModuleOp scheduled, bool launches, Failures &failures,
                 Statistics &statistics);
 
 /// Compiled searches and scores of what they find, in f32: the same bits.

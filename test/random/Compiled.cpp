@@ -609,14 +609,6 @@ void CompiledCheck::judgeDebugged(llvm::StringRef entry, bool isDouble,
   failures.resize(before);
 }
 
-/// Leaves out one launch.
-static int64_t launchesAhead = 0;
-static void wrongParallel(FoveaPool *pool, FoveaWork work, void *frame,
-                          int64_t units, int64_t atOnce) {
-  bool isWrong = launchesAhead-- == 0;
-  fovea_parallel(pool, work, frame, isWrong ? 0 : units, atOnce);
-}
-
 /// Compiled code is compared after each launch. One that does nothing is named,
 /// unless its memory has the right numbers already.
 void CompiledCheck::compareLaunches(const std::string &what) {
@@ -632,11 +624,10 @@ void CompiledCheck::compareLaunches(const std::string &what) {
   };
   if (Status status = compared(); status.failed())
     return fail(what + ": " + status.text());
-  how.parallel = &wrongParallel;
   for (int64_t number : {3, 8, 13}) {
-    launchesAhead = number;
+    how.parallel = leavingOut(number);
     Status status = compared();
-    if (launchesAhead >= 0)
+    if (!wasLeftOut())
       break; // there are fewer
     ++statistics.leftOut;
     statistics.named += status.text().find("compiled code differs first in") !=

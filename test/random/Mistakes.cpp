@@ -30,3 +30,18 @@ void fovea::random::plantMistake(mlir::Operation *program, size_t number) {
   op->getResult(0).replaceAllUsesWith(wrong);
   op->erase();
 }
+
+static int64_t launchesAhead = 0;
+
+static void wrongParallel(FoveaPool *pool, FoveaWork work, void *frame,
+                          int64_t units, int64_t atOnce) {
+  bool isWrong = launchesAhead-- == 0;
+  fovea_parallel(pool, work, frame, isWrong ? 0 : units, atOnce);
+}
+
+decltype(&fovea_parallel) fovea::random::leavingOut(int64_t number) {
+  launchesAhead = number;
+  return &wrongParallel;
+}
+
+bool fovea::random::wasLeftOut() { return launchesAhead < 0; }

@@ -56,6 +56,9 @@ static cl::opt<unsigned>
 static cl::opt<int64_t> seed("seed", cl::desc("seed of dropout and draws"));
 static cl::opt<int64_t> update("update", cl::desc("number of the update"));
 static cl::opt<int64_t> example("example", cl::desc("id of the example"));
+static cl::opt<int64_t> step("step", cl::desc("number of the search's step"));
+static cl::opt<int64_t> inside("inside",
+                               cl::desc("the same of a loop inside it"));
 
 static cl::opt<std::string>
     pipeline("pipeline",
@@ -390,6 +393,8 @@ int main(int argc, char **argv) {
     inputs.seed = seed;
   inputs.update = update;
   inputs.example = example;
+  inputs.step = step;
+  inputs.inside = inside;
   if (!pipeline.empty())
     return checkPasses(*module, inputs);
   if (decodes)

@@ -9,6 +9,7 @@
 #include "app/machines/Agreement.h"
 #include "app/machines/Turns.h"
 #include "app/model/Execution.h"
+#include "app/model/LaunchedDecoder.h"
 #include "app/model/Prefixes.h"
 #include "app/model/Programs.h"
 #include "app/model/QuantisedWeights.h"
@@ -253,12 +254,46 @@ static void answerLines(Session &session, const Arguments &arguments,
   }
 }
 
-static runtime::Status prepareDecoder(const Arguments &arguments,
-                                      Programs &programs, Execution &execution,
-                                      std::unique_ptr<CompiledDecoder> &made) {
-  if (runtime::Status status = programs.create(made); status.failed())
+namespace {
+/// The search over compiled programs, or over their launches.
+struct Decoder {
+  std::unique_ptr<CompiledDecoder> compiled;
+  std::unique_ptr<LaunchedDecoder> launched;
+
+  runtime::Status prepare(const Arguments &arguments, Programs &programs,
+                          Execution &execution);
+  runtime::Status decode(const Execution &execution,
+                         const reference::SearchOptions &options, size_t first,
+                         BatchResult &result);
+};
+} // namespace
+
+runtime::Status Decoder::prepare(const Arguments &arguments, Programs &programs,
+                                 Execution &execution) {
+  bool isDouble = arguments.dtype == "f64";
+  if (!arguments.launches) {
+    if (runtime::Status status = programs.create(compiled); status.failed())
+      return status;
+    return compiled->setWeights(std::move(execution.files), isDouble);
+  }
+  // Compiled code has the interpreter's bits in f32.
+  CompiledOptions options = compiledOptionsOf(arguments);
+  options.isDouble = arguments.reference && (isDouble || !arguments.givesDtype);
+  if (runtime::Status status = LaunchedDecoder::create(
+          *execution.model->module, options, !arguments.reference, launched);
+      status.failed())
     return status;
-  return made->setWeights(std::move(execution.files), arguments.dtype == "f64");
+  return launched->decoder().setWeights(std::move(execution.files),
+                                        options.isDouble);
+}
+
+runtime::Status Decoder::decode(const Execution &execution,
+                                const reference::SearchOptions &options,
+                                size_t first, BatchResult &result) {
+  runtime::Status status =
+      decodeBatch(launched ? launched->decoder() : *compiled, execution,
+                  options, first, result);
+  return launched && launched->status().failed() ? launched->status() : status;
 }
 
 int fovea::cli::runDecode(const Arguments &arguments) {
@@ -270,11 +305,13 @@ int fovea::cli::runDecode(const Arguments &arguments) {
   runtime::UnknownWords unknown;
   reference::SearchOptions options;
   std::unique_ptr<Programs> programs;
-  std::unique_ptr<CompiledDecoder> decoder;
+  Decoder decoder;
   // A collective call: all processes pass it, or none.
   auto prepare = [&]() -> int {
     if (!chooseExecutor(arguments, request, isReference))
       return badUsage;
+    // Launches are those of compiled programs.
+    isReference &= !arguments.launches;
     execution.keepsFiles = !isReference;
     if (!openExecution(session, arguments, "decoding", execution) ||
         !shows.read(session, arguments, *execution.model) ||
@@ -297,8 +334,9 @@ int fovea::cli::runDecode(const Arguments &arguments) {
         unknown.given.empty() ? shows.givenWords() : unknown.given;
     programs = std::make_unique<Programs>(session, *execution.model, request,
                                           compiledOptionsOf(arguments));
-    if (isReference ? !session.lower(*execution.model, request)
-                    : !programs->open({"decode"}))
+    bool isLowered = isReference || arguments.launches;
+    if (isLowered ? !session.lower(*execution.model, request)
+                  : !programs->open({"decode"}))
       return session.finish();
     if (isReference)
       if (runtime::Status status = addQuantised(module, execution.parameters);
@@ -307,9 +345,10 @@ int fovea::cli::runDecode(const Arguments &arguments) {
         return session.finish();
       }
     execution.data.needed =
-        isReference ? describeData(*execution.model,
-                                   reference::findContainer(module, "decode"))
-                    : programs->dataOf("decode");
+        isLowered ? describeData(*execution.model,
+                                 reference::findContainer(
+                                     module, isReference ? "decode" : "encode"))
+                  : programs->dataOf("decode");
     if (!isTyped(arguments, execution) &&
         !readExamples(
             session,
@@ -322,8 +361,7 @@ int fovea::cli::runDecode(const Arguments &arguments) {
     nameGivenWords(unknown, execution);
     if (isReference)
       return done;
-    runtime::Status status =
-        prepareDecoder(arguments, *programs, execution, decoder);
+    runtime::Status status = decoder.prepare(arguments, *programs, execution);
     if (status.failed())
       session.fail(status);
     return status.failed() ? session.finish() : int(done);
@@ -336,7 +374,7 @@ int fovea::cli::runDecode(const Arguments &arguments) {
   auto decode = [&](size_t first, BatchResult &result) {
     return isReference
                ? interpretExample(execution, options, first, isSingle, result)
-               : decodeBatch(*decoder, execution, options, first, result);
+               : decoder.decode(execution, options, first, result);
   };
   runtime::Status status = runtime::Status::success();
   if (isTyped(arguments, execution))

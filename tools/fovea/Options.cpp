@@ -151,6 +151,13 @@ private:
                  "-o weights.safetensors"});
   }
 
+  void addLaunches(CLI::App *command) {
+    command->add_flag(
+        "--launches", arguments.launches,
+        "check each launch of compiled code against an interpreter; with "
+        "--reference: interpret the launches instead of running them");
+  }
+
   void addRun() {
     CLI::App *command = addSpecCommand(
         "run",
@@ -169,10 +176,7 @@ private:
                      "passes that do not run; the results keep their bits")
         ->type_name("PASS")
         ->group("");
-    command->add_flag(
-        "--launches", arguments.launches,
-        "check each launch of compiled code against an interpreter; with "
-        "--reference: interpret the launches instead of running them");
+    addLaunches(command);
     addOutput(command, "the safetensors file for the results");
     command->get_option("-o")->required();
     addSeed(command, "enable dropout and weight noise with this random seed");
@@ -395,6 +399,7 @@ private:
     for (CLI::Option *option : addLook(command, "(default: the model's name)"))
       option->needs("--show");
     addJson(command, "print one JSON object per example, with all hypotheses");
+    addLaunches(command);
     addMaxSilence(command);
     addExecution(command);
     addExamples(command, {"fovea decode run --data src=test.txt",

@@ -7,7 +7,6 @@
 #include "app/open/ChooseTarget.h"
 #include "dialect/reference/Batch.h"
 #include "passes/Pipeline.h"
-#include "runtime/device/Device.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <set>
@@ -83,15 +82,6 @@ int fovea::cli::runRun(const Arguments &arguments) {
     return badUsage;
   if (!readLeaveOut(arguments, request))
     return badUsage;
-  // A schedule is made of what is compiled.
-  if (arguments.launches) {
-    if (!arguments.stopAfter.empty())
-      return wrongUsage("'--launches' has no '--stop-after'");
-    if (!isReference && runtime::Device::current())
-      return wrongUsage("'--launches' compares code for a CPU; help: add "
-                        "'--reference'");
-    request.stopAfter = attn::Phase::fuse;
-  }
   // The phases that belong to a machine leave out passes, too.
   if (!isReference && !request.leaveOut.empty())
     request.stopAfter = attn::Phase::memory;
