@@ -29,12 +29,14 @@ def main(work, sizes, gets, *rest):
         bits.options = tiny_options
         tiny.LENGTHS = TINY
     failures = 0
-    for model in rest[len(how) + 1:] or tiny.TRAINED:
+    models = rest[len(how) + 1:] or tiny.TRAINED
+    for model in models:
         model, arguments, out = prepared(model, work)
         command = ["fovea", "run", *arguments, "--get", *gets.split(","), "--launches", *how]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         failures += done.returncode != 0
         print(f"{model}: {done.stderr.strip() or 'agrees'}", flush=True)
+    print(f"{len(models) - failures} of {len(models)} agree")
     sys.exit(1 if failures else 0)
 
 
