@@ -125,3 +125,32 @@ ArrayType ArrayType::dropAxis(unsigned axis) const {
 ArrayType ArrayType::withShape(ArrayRef<Attribute> shape) const {
   return ArrayType::get(shape, getElementType());
 }
+
+//===----------------------------------------------------------------------===//
+// Debuggers
+//===----------------------------------------------------------------------===//
+
+/// Prints an operation, a value, a type or an attribute, for
+/// scripts/debugger.py. The text stays until the next call.
+extern "C" __attribute__((used, visibility("default"))) const char *
+fovea_debug_text(int kind, void *object) {
+  static std::string text;
+  text.clear();
+  llvm::raw_string_ostream stream(text);
+  // One line: a region has operations of its own.
+  OpPrintingFlags flags = OpPrintingFlags().skipRegions().useLocalScope();
+  switch (kind) {
+  case 0:
+    static_cast<Operation *>(object)->print(stream, flags);
+    break;
+  case 1:
+    Value::getFromOpaquePointer(object).print(stream, flags);
+    break;
+  case 2:
+    Type::getFromOpaquePointer(object).print(stream);
+    break;
+  default:
+    Attribute::getFromOpaquePointer(object).print(stream);
+  }
+  return text.c_str();
+}

@@ -154,7 +154,7 @@ if os.path.exists(os.path.join(config.fovea_tools, "fovea-fuzz-parse")):
 if os.path.exists(os.path.join(config.fovea_tools, "fovea-tsan")):
     config.available_features.add("tsan")
 
-for name in ("chromium", "node", "patchelf"):
+for name in ("chromium", "gdb", "node", "patchelf"):
     if shutil.which(name):
         config.available_features.add(name)
 
