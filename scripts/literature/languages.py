@@ -2,9 +2,12 @@
 
 import collections
 import gzip
+import json
 import math
+import struct
 
-from literature.training import ADAM, all_minutes, chosen, lines, spread, table, trials
+from literature.alignments import shown
+from literature.training import ADAM, all_minutes, chosen, lines, run, spread, table, trials
 
 ORDER = 5
 FREQUENT = 3000  # words of the vocabulary
@@ -80,21 +83,62 @@ class KneserNey:
         count = self.counts[size][gram]
         return (count - self.discounts[size][min(count, 3)] + taken * lower) / whole
 
+    def chances(self, sentences):
+        """Of each word, and of each end."""
+        rows = [["<s>", *sentence, "</s>"] for sentence in sentences]
+        return [self.chance(tuple(row[max(0, at - ORDER + 1):at + 1])) for row in rows for at in range(1, len(row))]
+
     def perplexity(self, sentences):
-        total = count = 0
-        for sentence in sentences:
-            row = ["<s>", *sentence, "</s>"]
-            for at in range(1, len(row)):
-                total -= math.log(self.chance(tuple(row[max(0, at - ORDER + 1):at + 1])))
-                count += 1
-        return math.exp(total / count)
+        return perplexity(self.chances(sentences))
+
+
+def perplexity(chances):
+    return math.exp(-sum(map(math.log, chances)) / len(chances))
+
+
+# The log-probability of each word that is there.
+OWN = """model language
+use rnnlm
+said[t < T] = log_softmax(out(h[L-1,t]))
+own[t < T] = said[t,word[t]]
+"""
+
+
+def batch(path, rows):
+    """Writes numbers of words, padded on the right."""
+    width = max(map(len, rows))
+    values = [value for row in rows for value in [*row, *[0] * (width - len(row))]] + [len(row) for row in rows]
+    about = {"word": [len(rows), width], "word.length": [len(rows)]}
+    middle, end = 8 * len(rows) * width, 8 * len(values)
+    header = json.dumps({name: {"dtype": "I64", "shape": about[name], "data_offsets": bounds} for name, bounds in (
+        ("word", [0, middle]), ("word.length", [middle, end]))}).encode()
+    path.write_bytes(struct.pack("<Q", len(header)) + header + struct.pack(f"<{len(values)}q", *values))
+
+
+def chances(one, folder, sentences):
+    """Of each word, and of each end, by a trained `rnnlm`."""
+    spec = lines(folder / "specs/own.fov", OWN.splitlines())
+    raw = (one.out / "model.safetensors").read_bytes()
+    size, = struct.unpack("<Q", raw[:8])
+    known = json.loads(raw[8:8 + size])["__metadata__"]["vocabulary.word"].split("\n")[1:]
+    numbers = {symbol: number for number, symbol in enumerate(known)}
+    sets = [word for key, value in one.sets.items() if not key.startswith("train.") for word in ("--set", f"{key}={value}")]
+    found = []
+    for start in range(0, len(sentences), 100):
+        rows = [[numbers[word] for word in (*sentence, "</s>")] for sentence in sentences[start:start + 100]]
+        batch(folder / "batch.safetensors", rows)
+        run("run", spec, "--weights", one.out / "model.safetensors", *sets, "--data", folder / "batch.safetensors",
+            "--get", "own", "-o", folder / "own.safetensors", "--threads", 1, "--dtype", "f64")
+        values, = zip(*shown(folder / "own.safetensors", "own"), strict=True)
+        found += [math.exp(value) for row, own in zip(rows, values, strict=True) for value in own[:len(row)]]
+    return found
 
 
 def language(folder, data, updates, only):
     parts = parted(data / "lm/wikitext2_valid.txt.gz")
     sets = {part: {"word": lines(folder / f"{part}.txt", map(" ".join, own))} for part, own in parts.items()}
     count = sum(len(sentence) + 1 for sentence in parts["test"])
-    rows = []
+    grams, rows = KneserNey(parts["train"]).chances(parts["test"]), []
     for name, options in chosen((
             ("rnnlm", {"E": 128, "H": 128, "drop": 0.3, "train.clip": 5, "train.rate": "cosine(3000, 0.003)"}),
             ("decoder_lm", {"L": 2, "D": 128, "K": 4, "N": 256, "train.rate": "cosine(3000, 0.001)"})), only):
@@ -102,5 +146,8 @@ def language(folder, data, updates, only):
                        {**ADAM, "train.batch": 20, **options}, validations=6)
         figures = [math.exp(-sum(row["logp"] for row in one.score(sets["test"])) / count) for one in found]
         rows.append([f"`{name}`", all_minutes(found), spread(figures)])
-    rows.append([f"{ORDER}-grams, Kneser-Ney", "", f"{KneserNey(parts['train']).perplexity(parts['test']):.1f}"])
+        if name == "rnnlm":
+            mixed = [[(a + b) / 2 for a, b in zip(chances(one, folder, parts["test"]), grams, strict=True)] for one in found]
+            rows.append([f"the same and {ORDER}-grams, half of each", "", spread([perplexity(each) for each in mixed])])
+    rows.append([f"{ORDER}-grams, Kneser-Ney", "", f"{perplexity(grams):.1f}"])
     table(["model", "CPU time, three seeds", "perplexity"], rows)
