@@ -2,11 +2,13 @@
 
 import json
 import re
+import shlex
 
 from literature.training import ROOT, TABLES, table_lines
 
 PAGE, RECORD = ROOT / "docs/RESULTS.md", ROOT / "docs/figures/results.json"
 TABLE = re.compile(r"^\|.*\n(?:\|.*\n)+", re.MULTILINE)
+MEASURED = re.compile(r"^Measured: .*", re.MULTILINE)
 SECTION = re.compile(r"^\*\*`(\w+)`\*\*: ", re.MULTILINE)
 
 # The first table of the page: the section, a system, its measure, the head of a column, and the beginning of a row. Then the
@@ -113,11 +115,16 @@ def write():
     PAGE.write_text(shown(PAGE.read_text(encoding="utf-8"), read()), encoding="utf-8")
 
 
-def record(task):
+def recorded(folder):
+    """All tasks of the record, each with a folder of its own and the rows to measure; none are all of them."""
+    return [(task, folder / task, found["only"]) for task, found in read().items()]
+
+
+def record(task, only):
     """Writes the table that the task printed into both files."""
     found = read()
     heads, rows = TABLES[-1]
-    found[task] = {"heads": heads, "rows": [list(map(linked, row)) for row in rows]}
+    found[task] = {"only": only, "heads": heads, "rows": [list(map(linked, row)) for row in rows]}
     RECORD.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     write()
 
@@ -127,6 +134,11 @@ def faults():
     page, found = PAGE.read_text(encoding="utf-8"), read()
     missing = [f"section `{task}` has no table in docs/figures/results.json" for task in SECTION.findall(page)
                if task not in found]
+    for task, own in found.items():
+        command = " ".join([f"literature-results {task} FOLDER --data DATA",
+                            *(f"--only {row if shlex.quote(row) == row else json.dumps(row)}" for row in own["only"])])
+        if f"{command}`" not in MEASURED.search(page, page.index(f"**`{task}`**: "))[0]:
+            missing.append(f"section `{task}` was not measured by {command}")
     return missing + ["docs/RESULTS.md differs from docs/figures/results.json; help: literature-results --page"] * (
         shown(page, found) != page)
 

@@ -9,6 +9,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / "scripts"))
 
+from literature import page  # noqa: E402
 from literature.alignments import command_links, date_links, edit_links, forward, judged  # noqa: E402
 from literature.captions import TONE, pointed  # noqa: E402
 from literature.languages import KneserNey  # noqa: E402
@@ -17,6 +18,10 @@ from literature.scenes import is_near  # noqa: E402
 from literature.structures import anticlockwise, delaunay, hull, length, nearest_tour, shortened  # noqa: E402
 from literature.translation import translations  # noqa: E402
 from literature.trees import linear, nested, rules_of  # noqa: E402
+
+# What trains everything again knows the tasks and their rows.
+assert ("emoji", pathlib.Path("runs/emoji"), ["soft", "switched", "none"]) in page.recorded(pathlib.Path("runs"))
+assert ("sorting", pathlib.Path("runs/sorting"), []) in page.recorded(pathlib.Path("runs"))
 
 # Which characters of a date say the digits of year, month and day.
 assert date_links("5 Sept 2023", "2023-09-05") == {
