@@ -45,13 +45,16 @@ GLANCE = [
     ("kanji", "Ha and Eck (2018)", "nats per point", "nats per point, at most", "`sketch_rnn`", "the same without", ""),
 ]
 
-# The second table: the task, its section, how a row begins, and the heads of three columns.
-LINKS = "at most one place beside, %", "weight on the right places, %", "of an even one, %"
-THINGS = "looks at what it names, %", "weight there, %", "of an even one, %"
+# The second table: the task, its section, how a row begins, and the heads of its columns.
+LINKS = "alignment error rate, %", "at most one place beside, %", "weight on the right places, %", "of an even one, %", ""
+THINGS = "", "looks at what it names, %", "weight there, %", "of an even one, %", ""
+FORWARD = *[""] * 4, "forward, 10 digits, %"
 LOOKS = [("digits of dates", "alignments", "dates", LINKS), ("letters of words", "alignments", "misspellings", LINKS),
          ("actions of commands", "alignments", "commands", LINKS),
          ("things in pictures, soft", "captions", "`caption_soft`", THINGS),
-         ("things in pictures, straight-through", "captions", "hard, `straight_through`", THINGS)]
+         ("things in pictures, straight-through", "captions", "hard, `straight_through`", THINGS),
+         ("phones of ten digits", "speech", "`speech`", FORWARD),
+         ("the same, without the previous alignment", "speech", "the same without its previous", FORWARD)]
 
 
 def linked(cell):
@@ -88,8 +91,10 @@ def glance(record):
 
 def judged(record):
     """Where attention looks, of all tasks where the right places are known."""
-    rows = [[f"{title}, `{task}`", *(cell(record, task, row, head) for head in heads)] for title, task, row, heads in LOOKS]
-    return ["task", "largest weight is there or beside, %", "weight there, %", "even weights, %"], rows
+    rows = [[f"{title}, `{task}`", *(head and cell(record, task, row, head) for head in heads)]
+            for title, task, row, heads in LOOKS]
+    return ["task", "alignment error rate, %", "largest weight is there or beside, %", "weight there, %", "even weights, %",
+            "moves forward, %"], rows
 
 
 def replaced(page, start, heads, rows):
