@@ -19,6 +19,9 @@ FIRST = "align[-1, i < S] = if i == 0 then 1 else 0\n"
 CONTENT = "energy[t,i] = dot(w, tanh(query(s[t-1]) + key(top[i])))\nnear[t < T, i < S, k < K] = 0\n"
 SOUND = "data x[S] : real(I) from sound(rate = 8000)\n"
 OPEN = ("--set", "back=inf", "--set", "ahead=inf")
+WIDE = ("--set", "back=5", "--set", "ahead=35", "--set", "sharp=2")
+# The end is the symbol 1. It does not come while more than 1.4 s of the sound are left.
+END = "decode { valid[t] = tgt[t] != 1 or centre[t] >= S - 140 }\n"
 
 
 def spoken(folder, data):
@@ -53,29 +56,34 @@ def spoken(folder, data):
 def speech(folder, data, updates, only):
     sets = spoken(folder, data)
     near = {**SIZES, **WINDOW}
-    # Trainings: the row of the table, equations, settings, and for each way of decoding its options.
-    plain, sharp = ("as trained", ()), ("`sharp = 2`", ("--set", "sharp=2"))
+    # Trainings: the row of the table, equations, settings, and for each way of decoding its options and equations.
+    plain, sharp = ("as trained", (), ""), ("`sharp = 2`", ("--set", "sharp=2"), "")
+    wide, late = ("the same, `back = 5`, `ahead = 35`", WIDE, ""), ("the same, a late end", WIDE, END)
     kinds = {
-        "location": ("`speech`, with a window", "use speech\n" + FIRST, near, (plain, sharp, ("without the window", OPEN))),
+        "location": ("`speech`, with a window", "use speech\n" + FIRST, near,
+                     (plain, sharp, wide, late, ("without the window", OPEN, ""))),
         "smoothed": ("the same with `smoothing = 1`", "use speech\n" + FIRST, {**near, "smoothing": 1}, (plain, sharp)),
-        "content": ("the same without its previous alignment", "use speech\n" + FIRST + CONTENT, near, (plain, sharp)),
+        "content": ("the same without its previous alignment", "use speech\n" + FIRST + CONTENT, near,
+                    (plain, sharp, wide, late)),
         "anywhere": ("`speech`, without a window", "use speech\n" + FIRST, SIZES, (plain, sharp)),
         "pyramid": ("`pyramid`", "use pyramid\n", {"L": 2, "H": 64, "E": 16, "A": 64}, (plain,))}
     rows = []
     for name, (label, spec, options, ways) in chosen(kinds.items(), only):
-        found = trials(folder, name, f"model {name}\n{spec}{SOUND}", sets["train"], sets["valid"], updates or 3600,
+        spec = f"model {name}\n{spec}{SOUND}"
+        found = trials(folder, name, spec, sets["train"], sets["valid"], updates or 3600,
                        {**ADAM, "train.batch": 8, "train.rate": "step(1500, 0.5, 0.003)", **options})
-        for way, more in ways:
+        for way, more, equations in ways:
+            decoder = lines(folder / f"specs/{name}-decoded.fov", [spec + equations])
             cells, path = [], folder / "align.safetensors"
             for part in ("test", "longer", "ten"):
                 right = sets[part]["tgt"].read_text().splitlines()
                 given = "--set", "sharp=1", *more, "--max-length", 100
                 made, ahead = [], []
                 for one in found:
-                    made.append(one.decode({"x": sets[part]["x"]}, "--beam", 3, "--show", f"align={path}",
-                                           *(given if name != "pyramid" else given[-2:])))
+                    made.append(one.decode_by(decoder, {"x": sets[part]["x"]}, "--beam", 3, "--show", f"align={path}",
+                                              *(given if name != "pyramid" else given[-2:])))
                     ahead.append(forward(shown(path, "align"), made[-1]))
                 cells.append(spread([rates(one, right, folder, "per") for one in made]))
-            rows.append([label, way, all_minutes(found) if not more else "", *cells, spread(ahead)])
+            rows.append([label, way, all_minutes(found) if way == plain[0] else "", *cells, spread(ahead)])
     table(["trained", "decoded", "CPU time, three seeds", "PER, 1 to 3 digits, %", "5 to 7 digits", "10 digits",
            "forward, 10 digits, %"], rows)
