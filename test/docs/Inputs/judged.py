@@ -4,7 +4,9 @@ import collections
 import itertools
 import pathlib
 import random
+import struct
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / "scripts"))
@@ -12,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / "scripts"))
 from literature import page  # noqa: E402
 from literature.alignments import command_links, date_links, edit_links, forward, judged  # noqa: E402
 from literature.captions import TONE, pointed  # noqa: E402
-from literature.languages import KneserNey  # noqa: E402
+from literature.languages import KneserNey, batch, perplexity  # noqa: E402
 from literature.pictures import moved  # noqa: E402
 from literature.scenes import is_near  # noqa: E402
 from literature.structures import anticlockwise, delaunay, hull, length, nearest_tour, shortened  # noqa: E402
@@ -43,6 +45,13 @@ assert command_links("walk around left".split(), ["I_TURN_LEFT", "I_WALK"] * 4) 
 
 # The second of three symbols looks back; what is behind a text does not count.
 assert forward([[[0, 1, 0], [1, 0, 0], [0, 0, 1], [1, 0, 0]], [[1, 0, 0]] * 4], ["a b c", "a"]) == 50
+
+# Rows of a batch are padded on the right, and their lengths follow.
+with tempfile.TemporaryDirectory() as folder:
+    written = pathlib.Path(folder) / "batch"
+    batch(written, [[4, 1], [2, 3, 1]])
+    assert struct.unpack("<8q", written.read_bytes()[-64:]) == (4, 1, 0, 2, 3, 1, 2, 3)
+assert round(perplexity([0.5, 0.125]), 6) == 4
 
 # One of two letters is found, and the other one missed by a place.
 rate, near, share, even = judged([(("ab", "ab"), [[0.8, 0.1, 0.1], [0.6, 0.4, 0.0]])], lambda *_: {0: {0}, 1: {1}})
