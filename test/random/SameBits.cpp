@@ -117,6 +117,11 @@ bool BitsCheck::generate() {
   std::unique_ptr<CompiledDecoder> compiled;
   if (!module)
     return false;
+  // The shrinker also leaves out what is chosen.
+  if (module->getOps<attn::DecoderOp>().empty()) {
+    fail("nothing is generated");
+    return false;
+  }
   if (Status status = CompiledDecoder::create(*module, {parameters},
                                               singlePrecision(), compiled);
       status.failed()) {
