@@ -1,7 +1,8 @@
-"""digits.py MODELS WORK: which digits differ on WebAssembly, for each model.
+"""digits.py MODELS WORK PAGE [MODEL ..]: which digits differ on WebAssembly, for each model.
 
 Compiles a page and a program of each model that tiny.py has sizes for, with the same random
-weights. Prints how many log p, of how many answers, have other digits among the first ten.
+weights. Prints how many log p, of how many answers, have other digits among the first ten, and
+whether the table of PAGE, docs/CODEGEN.md, says the same.
 """
 
 import os
@@ -46,8 +47,9 @@ def digits_of(models, work, name):
     sets = [word for key, size in MODELS[name][0].items() for word in ("--set", f"{key}={size}")]
     weights, program, page, lines = (os.path.join(work, name + end) for end in (".safetensors", "", ".page", ".lines"))
     code, _, mistake = run("fovea", "init", spec, *sets, "--seed", "3", "-o", weights)
-    if code == 0:
-        code, _, mistake = run("fovea", "compile", spec, *sets, "--weights", weights, "--emit", "web", "-o", page)
+    if code:
+        return "reads weights"
+    code, _, mistake = run("fovea", "compile", spec, *sets, "--weights", weights, "--emit", "web", "-o", page)
     if code:
         return "no page: " + mistake.split("error: ")[-1].split("\n")[0]
     run("fovea", "compile", spec, *sets, "--weights", weights, "--emit", "exe", "-o", program)
@@ -65,12 +67,35 @@ def digits_of(models, work, name):
     return f"{found[2]} of {found[1]}" if found else "other answers: " + (mistake or said).strip().split("\n")[-1]
 
 
-def main(models, work, *only):
+def row_of(found):
+    """The row of the table in which a model stands."""
+    differing, of, total = found.partition(" of ")
+    if not of:
+        return {"files": "not compared, reads files", "no": "no page"}.get(found.split()[0], "not compared, " + found)
+    if total == "0":
+        return "not compared, answers without log p"
+    return "none" if differing == "0" else "some or all"
+
+
+def listed(page):
+    """The row of each model in the table."""
+    with open(page, encoding="utf-8") as file:
+        table = file.read().split("| log p with other digits | models |")[1].split("\n\n")[0]
+    rows = (line.strip("| ").split(" | ") for line in table.splitlines()[2:])
+    return {model: row for row, models in rows for model in re.findall(r"`(\w+)`", models)}
+
+
+def main(models, work, page, *only):
     os.makedirs(work, exist_ok=True)
     names = only or sorted(file[:-4] for file in os.listdir(models) if file.endswith(".fov"))
-    for name in names:
-        if name in MODELS:
-            print(f"{name}: {digits_of(models, work, name)}", flush=True)
+    rows, wrong = listed(page), 0
+    for name in filter(MODELS.__contains__, names):
+        found = digits_of(models, work, name)
+        print(f"{name}: {found}", flush=True)
+        if rows.get(name) != row_of(found):
+            wrong += 1
+            print(f"{name}: the page says {rows.get(name, 'nothing')}, not {row_of(found)}", flush=True)
+    print(f"{wrong} rows are wrong")
 
 
 main(*sys.argv[1:])
