@@ -42,7 +42,7 @@ private:
                                           attn::PipelineOptions &pipeline);
   std::unique_ptr<CompiledProgram> compile(llvm::StringRef entry, bool each);
   bool generate();
-  void keep(const runtime::Example &given, const Generated &found);
+  bool keep(const runtime::Example &given, const Generated &found);
   bool compute(CompiledProgram &program, const runtime::Batch &batch);
   void compareLogps(CompiledProgram &program, const runtime::Batch &batch,
                     size_t first, const std::string &company);
@@ -99,16 +99,23 @@ std::unique_ptr<CompiledProgram> BitsCheck::compile(llvm::StringRef entry,
   return program;
 }
 
-/// The example with what was generated as data.
-void BitsCheck::keep(const runtime::Example &given, const Generated &found) {
+/// The example with what was generated as data. The shrinker also leaves out
+/// what chooses a name.
+bool BitsCheck::keep(const runtime::Example &given, const Generated &found) {
   runtime::Example &example = examples.emplace_back(given);
   for (const SpecData *data : generated) {
-    runtime::DataValues values = found.outputs.at(data->name);
+    auto output = found.outputs.find(data->name);
+    if (output == found.outputs.end()) {
+      fail("nothing generates '" + data->name + "'");
+      return false;
+    }
+    runtime::DataValues values = output->second;
     if (!data->extents.empty() && !given.lengths.count(data->extents[0]))
       example.lengths[data->extents[0]] = Length::of(values.shape.front());
     example.data[data->name] = std::move(values);
   }
   wanted.push_back(found.stepLogp);
+  return true;
 }
 
 bool BitsCheck::generate() {
@@ -117,7 +124,6 @@ bool BitsCheck::generate() {
   std::unique_ptr<CompiledDecoder> compiled;
   if (!module)
     return false;
-  // The shrinker also leaves out what is chosen.
   if (module->getOps<attn::DecoderOp>().empty()) {
     fail("nothing is generated");
     return false;
@@ -156,7 +162,8 @@ bool BitsCheck::generate() {
     }
     for (const auto &[given, hypotheses] : llvm::zip_equal(givens, found))
       for (const Generated &hypothesis : hypotheses)
-        keep(given, hypothesis);
+        if (!keep(given, hypothesis))
+          return false;
   }
   return true;
 }
