@@ -35,8 +35,11 @@ static bool readsRows(ComputeOp op) {
 }
 
 /// Returns whether `op` is the sum over one length of an element of each row,
-/// not stored contiguously: a log-likelihood.
+/// not stored contiguously: a log-likelihood. A fused sum keeps its products,
+/// which would be rounded as terms.
 static bool hasScatteredTerms(ComputeOp op) {
+  if (OrderAttr order = op.getOrderAttr(); order && order.getFused())
+    return false;
   return isa<ProgramOp>(op->getParentOp()) && batchOf(op) == BatchKind::each &&
          op.getReducer() == Reducer::sum && op.getNumIndices() == 1 &&
          op.getNumParallel() == 0 && op.getLower()[0] == 0 &&

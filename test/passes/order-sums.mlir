@@ -146,3 +146,25 @@ attn.program @kept {
   } : !attn.array<["S", 64], f64>
   attn.output "h" %h : !attn.array<["S", 64], f64>
 }
+
+// -----
+
+// A fused sum keeps its products: as an equation of their own, they would be
+// rounded.
+
+// CHECK-LABEL: attn.program @fused
+attn.program @fused {
+  attn.length "S"
+  %a = attn.data "a" : !attn.array<["S"], f64>
+  %h = attn.data "h" : !attn.array<["S", 5], f64>
+  // CHECK: attn.compute "z" () sum (%[[U:.*]]: "S") order(chain, fused) {
+  // CHECK: arith.mulf
+  %z = attn.compute "z" () sum (%i: "S") order(chain, fused) {
+    %c0 = arith.constant 0 : index
+    %0 = attn.read %a[%i] : !attn.array<["S"], f64>
+    %1 = attn.read %h[%i, %c0] : !attn.array<["S", 5], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[], f64>
+  attn.output "z" %z : !attn.array<[], f64>
+}
