@@ -54,6 +54,7 @@ ALIKE = {
 }
 REASONS = {
     "bert": "it generates nothing",
+    "moco": "it generates nothing",
     "draw": "training draws latents from the guide, and decoding from the prior",
     "vq_vae": "training takes codes from the guide, and decoding from the prior",
     "sketch_rnn": "training draws latents from the guide, and decoding from the prior",

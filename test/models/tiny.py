@@ -120,6 +120,7 @@ MODELS = {
     "sketch_rnn": (dict(E=3, H=4, Z=2, M=2), {"stroke": ("real", "T", 2), "pen": ("class 3", "T")}),
     "draw": (dict(N=2, R=2, W=2, H=3, Z=2), {"image": ("bit", "Y", "X")}),
     "vq_vae": (dict(S=2, P=2, N=3, D=2, C=2, H=3), {"image": ("bit", 4, 4)}),
+    "moco": (dict(B=2, X=3, H=4, D=3, N=5), {"seen": ("real", 2, 3), "other": ("real", 2, 3)}),
     "ram": (dict(N=2, W=2, G=2, H=3), {"image": ("real", "Y", "X"), "label": ("class 10",)}),
     "deep_fusion": (
         {"M": 2, "nmt.E": 3, "nmt.H": 4, "nmt.A": 3, "nmt.M": 2, "lm.E": 3, "lm.H": 4, **VOCABULARIES}, SOURCE,
@@ -235,18 +236,21 @@ def main(model, spec, work):
     assert run(parameters, garbage=3)["loss"].values[0] == loss, "what lies past a length matters"
     assert all(math.isfinite(v) for t in base.values() for v in t.values), "a gradient is no number"
 
-    # Along a random direction of everything, and along single entries.
+    # Along a random direction of everything that is trained, and along single
+    # entries.
+    trained = {n: t for n, t in parameters.items() if f"grad/{n}" in base}
+
     def slope(direction, step):
         def at(scale):
             moved = {n: Tensor("F64", t.shape, [v + scale * d for v, d in zip(t.values, direction[n])])
-                     for n, t in parameters.items()}
-            return run(moved)["loss"].values[0]
+                     for n, t in trained.items()}
+            return run({**parameters, **moved})["loss"].values[0]
         return (at(step) - at(-step)) / (2 * step)
 
     for trial in range(0 if model in ESTIMATED else 3):
-        direction = {n: [draw.uniform(-1, 1) for _ in t.values] for n, t in parameters.items()}
+        direction = {n: [draw.uniform(-1, 1) for _ in t.values] for n, t in trained.items()}
         if trial:  # one entry alone
-            chosen = draw.choice(sorted(parameters))
+            chosen = draw.choice(sorted(trained))
             direction = {n: [0.0] * len(v) for n, v in direction.items()}
             direction[chosen][draw.randrange(len(direction[chosen]))] = 1.0
         expected = sum(d * g for n, ds in direction.items() for d, g in zip(ds, base[f"grad/{n}"].values))

@@ -48,3 +48,33 @@ class VqVae:
                 state = self.weights(name)
                 state.copy_(self.share * state + (1 - self.share) * torch.stack(seen).double().mean(0))
         self.counts, self.totals = [], []
+
+
+class Moco:
+    """He et al. (2020), algorithm 1."""
+
+    def __init__(self, share=0.8, heat=0.5):
+        self.share, self.heat = share, heat
+        self.weights, self.keys, self.students = None, None, {}
+
+    def encode(self, name, x):
+        out = self.weights.linear(name + ".out", torch.relu(self.weights.linear(name + ".up", x)))
+        return out / torch.sqrt((out ** 2).sum(1, keepdim=True) + 1e-12)
+
+    def __call__(self, w, one, _):
+        self.weights = w
+        seen, other = torch.tensor(one["seen"]), torch.tensor(one["other"])
+        query = self.encode("student", seen)
+        self.keys = self.encode("teacher", other).detach()
+        self.students = {path: w(path).detach().clone() for path in w.tensors if path.startswith("student")}
+        scores = torch.cat([(query * self.keys).sum(1, keepdim=True), query @ w("queue").detach().T], 1) / self.heat
+        return torch.zeros(()), 1, cross_entropy(scores, torch.zeros(len(seen), dtype=torch.int64))
+
+    def learnt(self):
+        """The teacher follows what the student was, and the oldest keys leave the queue."""
+        with torch.no_grad():
+            for path, student in self.students.items():
+                teacher = self.weights("teacher" + path[len("student"):])
+                teacher.copy_(self.share * teacher + (1 - self.share) * student)
+            queue = self.weights("queue")
+            queue.copy_(torch.cat([self.keys, queue])[:len(queue)])

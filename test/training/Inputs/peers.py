@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from peer import Weights, layers_of_lstm  # noqa: E402
 from peer_sentences import (before, decoder_lm, deep_fusion, experts, hred, llama, match, multi_token,  # noqa: E402
                             rnnlm, sampled_softmax, snli_gated, transducer, ttt)
-from peer_states import VqVae  # noqa: E402
+from peer_states import Moco, VqVae  # noqa: E402
 from systems import examples  # noqa: E402
 
 
@@ -583,6 +583,7 @@ MODELS = {
     "caption_hard": (CaptionHard(), adam(0.01), None, True),
     "draw": (draw, adam(0.01), None, False),
     "vq_vae": (VqVae(), adam(0.01), None, True),
+    "moco": (Moco(), lambda p: torch.optim.SGD(p, 0.03, momentum=0.9, weight_decay=0.0001), None, True),
     "sketch_rnn": (sketch_rnn, adam(0.01), 1, True),
     "ram": (ram, adam(0.01), None, False),
 }

@@ -55,6 +55,7 @@ SETS = {
     "sketch_rnn": {"E": 3, "H": 4, "Z": 2, "M": 2, "train.rate": 0.01},
     "draw": {"N": 3, "R": 2, "W": 2, "H": 4, "Z": 2, "train.rate": 0.01},
     "vq_vae": {"S": 2, "P": 2, "N": 3, "D": 3, "C": 2, "H": 4, "share": 0.8, **ADAM},
+    "moco": {"B": 3, "X": 4, "H": 5, "D": 3, "N": 7, "share": 0.8, "heat": 0.5},
     "ram": {"N": 3, "W": 2, "G": 2, "H": 5, "train.rate": 0.01},
 }
 EXAMPLES = 4
@@ -116,6 +117,8 @@ def example(name, rng):
         return {"image": bits(rng, 4, 3)}
     if name == "vq_vae":
         return {"image": bits(rng, 4, 4)}
+    if name == "moco":
+        return {"seen": reals(rng, 3, 4), "other": reals(rng, 3, 4)}
     if name == "ram":
         return {"image": reals(rng, 5, 6), "label": rng.randrange(10)}
     if name == "pyramid":
@@ -139,11 +142,13 @@ def example(name, rng):
 
 def examples(name):
     rng = random.Random("examples of " + name)
-    return [example(name, rng) for _ in range(EXAMPLES)]
+    # A queue takes one group in each update.
+    return [example(name, rng) for _ in range(1 if name == "moco" else EXAMPLES)]
 
 
 # Axes whose extent is a number of the model; all others are lengths.
-FIXED = {"a": 1, "x": 1, "image": 1, "point": 1, "input": 1, "output": 1, "stroke": 1}
+FIXED = {"a": 1, "x": 1, "image": 1, "point": 1, "input": 1, "output": 1, "stroke": 1,
+         "seen": 2, "other": 2}
 
 
 def shape_of(value):
@@ -199,9 +204,10 @@ def main():
                                                 if path.startswith(part + ".")})
         spec = shutil.copy(spec, ".")
     write("weights.safetensors", weights)
-    write("data.safetensors", batch(examples(name)))
+    shown = examples(name)
+    write("data.safetensors", batch(shown))
     subprocess.run(["fovea", "train", spec, "--weights", "weights.safetensors", "--data", "data.safetensors", "--batch",
-                    str(EXAMPLES), "--steps", "50", "--report-every", "1", "--dtype", "f64", "--out", "out", "--quiet",
+                    str(len(shown)), "--steps", "50", "--report-every", "1", "--dtype", "f64", "--out", "out", "--quiet",
                     *sets], check=True)
 
 
