@@ -71,6 +71,11 @@ static double perplexityOf(const Sums &sums) {
   return sums.choices == 0 ? 0 : runtime::expOf(-sums.logp / sums.choices);
 }
 
+/// -log p of an example, or its bound where choices are latent, in nats.
+static double boundOf(const Sums &sums) {
+  return sums.examples == 0 ? 0 : -sums.logp / sums.examples;
+}
+
 double Trainer::lossOf(const Sums &sums) const {
   double count = training.averagesExamples ? sums.examples : sums.choices;
   return (count == 0 ? 0 : sums.nll / count) +
@@ -457,6 +462,10 @@ bool Trainer::validate() {
                              {"validation"}};
   for (Part &part : describe(sums, values.empty() ? 1 : 2))
     parts.push_back(std::move(part));
+  if (training.measuresBound) {
+    line["valid_bound"] = boundOf(sums);
+    parts.push_back({fmt::format("bound {:.2f}", boundOf(sums)), 1});
+  }
   for (auto [number, value] : llvm::enumerate(values)) {
     line["valid_" + training.metrics->name(number)] = value;
     parts.push_back(

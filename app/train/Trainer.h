@@ -48,6 +48,7 @@ struct Training {
   std::unique_ptr<CompiledProgram> grad, loss; // loss: with validation only
   std::unique_ptr<ValidMetrics> metrics;       // null: none
   std::unique_ptr<Rollouts> rollouts;          // null: no policy
+  bool measuresBound = false;                  // -log p of an example
   std::string bestBy = "loss"; // or perplexity, or one of the metrics
   std::map<std::string, std::string> metadata; // of all weights
   FoveaPool *pool = nullptr;

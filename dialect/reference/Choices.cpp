@@ -190,7 +190,9 @@ Status ChoiceDistribution::logp(ArrayRef<double> value, double &result) const {
   } else if (kind == Distribution::uniform) {
     double low = parameter("low")[0], high = parameter("high")[0];
     bool inside = value[0] >= low && value[0] <= high;
-    result = inside ? -runtime::logOf(high - low) : -infinity;
+    // Between equal bounds the value is certain.
+    double size = low == high ? 1 : high - low;
+    result = inside ? -runtime::logOf(size) : -infinity;
   } else {
     double largest = -infinity, sum = 0;
     std::vector<double> terms;

@@ -412,6 +412,12 @@ fovea::fov::checkSpec(llvm::StringRef text, llvm::StringRef name,
       return nullptr;
     bool generates = llvm::any_of(
         model->choices, [](const Choice &choice) { return !choice.latent; });
+    // What `generate` gives has no choice in training.
+    if (decoding)
+      for (DataInfo &info : result.data)
+        info.isChosen = llvm::any_of(model->data, [&](const Array *data) {
+          return data->name == info.name && data->generated;
+        });
     if (decoding && generates)
       findContinued(*model, result);
     if (decoding && (!generates || !result.undecoded.empty()))

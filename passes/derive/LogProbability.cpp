@@ -291,9 +291,12 @@ Value LogProbability::logOfNormal(ChoiceOp choice) {
   });
 }
 
-/// -log(high - low) inside, minus infinity outside.
+/// -log(high - low) inside, minus infinity outside. Between equal bounds, the
+/// value is certain.
 Value LogProbability::logOfUniform(ChoiceOp choice) {
   Value lows = choice.getParameters()[0], highs = choice.getParameters()[1];
+  if (lows == highs)
+    return sumOfLogps([](Scalars &at) { return at.constant(0); });
   return sumOfLogps([&](Scalars &at) {
     Value low = at.read(lows), high = at.read(highs);
     Value inside = at.within(low, at.read(chosenBy(choice)), high);

@@ -135,6 +135,62 @@ def codes(folder, data, updates, only):
     table(["model", "CPU time, three seeds", "bound of -log p, nats", "codes in use, of 64"], rows)
 
 
+# Digits that are made from noise.
+
+def small(picture):
+    """14 x 14 means of four pixels each."""
+    return bytes(sum(picture[56 * y + 2 * x + at] for at in (0, 1, 28, 29)) // 4 for y in range(14) for x in range(14))
+
+
+def normals(np, pictures, names, asked, seed):
+    """Draws from one normal distribution for each digit, of all its pixels."""
+    draw, drawn = np.random.default_rng(seed), np.zeros((len(asked), pictures.shape[1]))
+    for digit in range(10):
+        own = pictures[names == digit]
+        drawn[asked == digit] = draw.multivariate_normal(own.mean(0), np.cov(own.T), (asked == digit).sum())
+    return drawn.clip(0, 1)
+
+
+def distances(np, a, b):
+    return np.sqrt(np.maximum((a ** 2).sum(1)[:, None] + (b ** 2).sum(1) - 2 * a @ b.T, 0))
+
+
+def flows(folder, data, updates, only):
+    """What is drawn is judged by 500 pictures of the test: by the energy distance (Szekely and Rizzo, 2013), and by
+    the digit that the nearest of 1,000 others shows."""
+    import numpy as np
+    images, _ = archived(data / "mnist/mnist_train8k.npz", "images", 0, 8000)
+    labels = [label[0] for label in archived(data / "mnist/mnist_train8k.npz", "labels", 0, 8000)[0]]
+    images = [small(image) for image in images]
+    pictures, names = np.array([list(image) for image in images]) / 255, np.array(labels)
+    sets = {part: {"image": stored(folder / f"{part}.npy", (14, 14), images[first:end]),
+                   "digit": lines(folder / f"{part}.digit", map(str, labels[first:end]))}
+            for part, first, end in (("train", 0, 6000), ("valid", 6000, 6500), ("test", 7500, 8000))}
+    test, asked, known = pictures[7500:], names[7500:], pictures[6500:7500]
+    rows = []
+
+    def judge(label, spent, drawn):
+        far = [1000 * (2 * distances(np, one, test).mean() - distances(np, one, one).mean()
+                       - distances(np, test, test).mean()) for one in drawn]
+        right = [100 * (names[6500:7500][distances(np, one, known).argmin(1)] == asked).mean() for one in drawn]
+        rows.append([label, spent, spread(far, 0), spread(right)])
+
+    wanted = chosen(("flow_matching", "normals", "others"), only)
+    if "flow_matching" in wanted:
+        found = trials(folder, "flow", "model flow\nuse flow_matching\n", sets["train"], sets["valid"], updates or 8000,
+                       {"train.rate": f"cosine({updates or 8000}, 0.001, 0)"})
+        for steps in 40, 5, 1:
+            drawn = [one.decode({"digit": sets["test"]["digit"]}, "--seed", 7, "--set", f"N={steps}") for one in found]
+            judge(f"`flow_matching`, steps: {steps}", all_minutes(found),
+                  [np.array([re.split("[ ,]", line) for line in said], float).clip(0, 1) for said in drawn])
+    if "normals" in wanted:
+        judge("a normal distribution for each digit", "", [normals(np, pictures[:6000], names[:6000], asked, seed)
+                                                           for seed in (1, 2, 3)])
+    if "others" in wanted:
+        judge("other pictures of the data, of any digit", "", [pictures[6000:6500]])
+    table(["drawn by", "CPU time, three seeds", "energy distance, thousandths", "the digit that was asked for, %"], rows)
+
+
 # Digits, a few glimpses at a time.
 
 WHOLE = """model whole

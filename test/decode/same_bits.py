@@ -54,6 +54,7 @@ ALIKE = {
 }
 REASONS = {
     "bert": "it generates nothing",
+    "flow_matching": "it has no likelihood",
     "moco": "it generates nothing",
     "draw": "training draws latents from the guide, and decoding from the prior",
     "vq_vae": "training takes codes from the guide, and decoding from the prior",

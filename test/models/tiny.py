@@ -120,6 +120,7 @@ MODELS = {
     "sketch_rnn": (dict(E=3, H=4, Z=2, M=2), {"stroke": ("real", "T", 2), "pen": ("class 3", "T")}),
     "draw": (dict(N=2, R=2, W=2, H=3, Z=2), {"image": ("bit", "Y", "X")}),
     "vq_vae": (dict(S=2, P=2, N=3, D=2, C=2, H=3), {"image": ("bit", 4, 4)}),
+    "flow_matching": (dict(S=2, H=3, N=3), {"digit": ("class 10",), "image": ("real", 2, 2)}),
     "moco": (dict(B=2, X=3, H=4, D=3, N=5), {"seen": ("real", 2, 3), "other": ("real", 2, 3)}),
     "ram": (dict(N=2, W=2, G=2, H=3), {"image": ("real", "Y", "X"), "label": ("class 10",)}),
     "deep_fusion": (

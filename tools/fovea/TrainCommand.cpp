@@ -339,6 +339,7 @@ bool TrainCommand::prepareMetrics() {
   if (arguments.valid.empty())
     return true;
   std::vector<std::string> names = wantedMetrics(arguments, *model, progress);
+  training.measuresBound = llvm::is_contained(model->metrics, "bound");
   if (training.bestBy != "loss" && training.bestBy != "perplexity")
     names.push_back(training.bestBy);
   if (names.empty() && !arguments.validReferences.empty())

@@ -302,6 +302,7 @@ void Checker::checkTreatment(const Choice &choice) {
 void Checker::checkChoice(const Choice &choice) {
   const Array &target = *choice.target;
   StringRef distribution = choice.distribution;
+  StringRef word = choice.isCertain ? "generate" : distribution;
   auto draws = [&](const char *what) {
     error(Code::distributionValue, choice.loc,
           "'" + distribution.str() + "' draws " + what + ", but '" +
@@ -345,7 +346,7 @@ void Checker::checkChoice(const Choice &choice) {
                               : !shape.empty() && target.valueShape &&
                                     !sameShape(shape, *target.valueShape)) {
       error(Code::distributionShape, term->loc,
-            "'" + distribution.str() + "' takes " +
+            "'" + word.str() + "' takes " +
                 (target.valueShape && !target.valueShape->empty()
                      ? shapeText(*target.valueShape) + " or a number"
                      : std::string("a number")) +

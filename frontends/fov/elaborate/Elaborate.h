@@ -71,7 +71,7 @@ struct Symbol {
   Term *value = nullptr; // Number, Value
   const Vocabulary *vocabulary = nullptr;
   Family *family = nullptr;                  // Equations (also data and params)
-  const ast::Statement *statement = nullptr; // Let, Def, Unread
+  const ast::Statement *statement = nullptr; // Let, Def, Unread, of a param
   unsigned component = 0;                    // Let of a tuple
   bool isBound = false;          // data, or its vocabulary, that `use` gives
   struct Scope *scope = nullptr; // Import
@@ -183,6 +183,7 @@ private:
   void declareEquations(const Statements &statements, Scope &scope);
   void declareModel(const Program &program, const Statements &statements,
                     Scope &scope);
+  bool isNoise(const Choice &choice) const;
   void checkLatents();
   void checkGuide(const Choice &choice, const Choice &guide);
   void checkOverrides();
@@ -303,6 +304,8 @@ private:
                       SmallVector<IndexVar *, 1> vars, Scope &scope,
                       const Bindings *bindings, Choice &choice);
   void lookAhead(Choice &choice);
+  void elaborateGenerated(const ast::Statement &statement, Choice choice,
+                          Scope &scope, const Bindings *bindings);
   void elaborateChoice(const ast::Statement &statement, Array *target,
                        SmallVector<PiecePlace, 2> places, Scope &scope,
                        const Bindings *bindings);

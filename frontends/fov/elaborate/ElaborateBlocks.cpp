@@ -28,12 +28,14 @@ void Elaborator::readBlocks(const Statements &statements, Scope &scope) {
     for (const ast::Entry &entry : s->entries) {
       if (entry.kind == ast::Entry::Treatment) {
         readTreatment(*s, entry, scope);
+      } else if (entry.kind != ast::Entry::Option && s->name == "train") {
+        StringRef word = entry.kind == ast::Entry::Set ? "set" : "generate";
+        error(Code::misplacedStatement, entry.left.loc,
+              "'" + word.str() + "' belongs in decode { }, not in train { }");
       } else if (entry.kind == ast::Entry::Set) {
-        if (s->name == "train")
-          error(Code::misplacedStatement, entry.left.loc,
-                "'set' belongs in decode { }, not in train { }");
-        else
-          readSet(entry, scope);
+        readSet(entry, scope);
+      } else if (entry.kind == ast::Entry::Generate) {
+        continue; // a statement of the decoder (ElaborateUses.cpp)
       } else {
         readOption(*s, entry);
       }

@@ -9,6 +9,8 @@
 #include "frontends/fov/elaborate/Elaborate.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <limits>
+
 using namespace fovea;
 using namespace fovea::fov;
 using ast::Expr;
@@ -257,6 +259,62 @@ void Elaborator::lookAhead(Choice &choice) {
       {isThere, number(1, choice.loc, false), number(0, choice.loc, false)});
 }
 
+/// `generate x[t] = e` of decode { }: a choice with one certain value.
+void Elaborator::elaborateGenerated(const Statement &s, Choice choice,
+                                    Scope &scope, const Bindings *bindings) {
+  const Array &data = *choice.target;
+  std::vector<Diagnostics::Note> note{{data.loc, "it is declared here"}};
+  if (choice.latent)
+    return error(Code::decodeSet, choice.loc,
+                 "'" + data.text +
+                     "' is not data; help: 'generate' gives data that have no "
+                     "distribution, and 'set' replaces an equation");
+  if (data.isSentence || data.ends)
+    return error(Code::decodeSet, choice.loc,
+                 "'" + data.text +
+                     "' ends with a symbol that a distribution chooses; help: "
+                     "declare it without the end, as 'token', or write " +
+                     data.text + "[..] ~ ...",
+                 note);
+  if (data.kind != Kind::Real && data.kind != Kind::Bit && !data.vocabulary)
+    return error(Code::decodeSet, choice.loc,
+                 "'" + data.text + "' is " + typeName(data).str() +
+                     ", but 'generate' gives 'real', 'bit', 'class' or 'token'",
+                 note);
+  for (const PiecePlace &place : choice.places)
+    if (!place.var || place.shift != 0)
+      return error(Code::choicePlace, place.loc,
+                   "'" + data.text +
+                       "' is generated at every place: write an index here");
+  Term *value = expression(*s.value, scope, bindings);
+  if (!value || !isNew(choice.target, choice.places, choice.loc, false))
+    return;
+  SMLoc loc = value->loc;
+  choice.isCertain = true;
+  if (data.kind == Kind::Real) {
+    choice.distribution = "uniform";
+    choice.parameters = {{"low", value}, {"high", value}};
+  } else if (data.kind == Kind::Bit) {
+    Term *one = number(1, loc, false), *zero = number(0, loc, false);
+    choice.distribution = "bernoulli";
+    choice.parameters = {{"prob", make(TermKind::If, loc, {value, one, zero})}};
+  } else {
+    IndexVar *symbol = newIndex("symbol", loc);
+    symbol->extent = data.vocabulary->size;
+    symbol->strength = 1;
+    Term *isIt = map(Fn::Equal, {boundIndex(symbol, loc), value}, loc);
+    Term *never = number(-std::numeric_limits<double>::infinity(), loc, false);
+    Term *scores =
+        make(TermKind::Stack, loc,
+             {make(TermKind::If, loc, {isIt, number(0, loc, false), never})});
+    scores->vars = {symbol};
+    findFree(*scores);
+    choice.distribution = "categorical";
+    choice.parameters = {{"logits", scores}};
+  }
+  model->choices.push_back(std::move(choice));
+}
+
 void Elaborator::elaborateChoice(const Statement &s, Array *target,
                                  SmallVector<PiecePlace, 2> places,
                                  Scope &scope, const Bindings *bindings) {
@@ -267,6 +325,8 @@ void Elaborator::elaborateChoice(const Statement &s, Array *target,
   choice.loc = s.lefts[0].loc;
   choice.guide = s.guide;
   choice.latent = target->source == Array::Equation;
+  if (s.isGenerated)
+    return elaborateGenerated(s, std::move(choice), scope, bindings);
   StringRef name =
       right.kind == ExprKind::Reduce ? right.name
       : right.kind == ExprKind::Call && right.args[0]->kind == ExprKind::Name

@@ -455,6 +455,7 @@ void Elaborator::beginState(const Statement &s, ArrayRef<Array *> arrays,
 
 void Elaborator::declareParam(const Statement &s, Scope &scope) {
   Symbol symbol{Symbol::Mistake, s.array.loc};
+  symbol.statement = &s;
   Family *family = symbol.family = &families.emplace_back();
   family->name = s.array.name.str();
   family->loc = s.array.loc;

@@ -511,6 +511,20 @@ void Elaborator::joinPlaces() {
   }
 }
 
+/// Returns whether there is nothing about a number to learn: its parameters are
+/// constants, and no guide proposes it.
+bool Elaborator::isNoise(const Choice &choice) const {
+  if (choice.distribution != "normal" && choice.distribution != "uniform")
+    return false;
+  bool isGuided = llvm::any_of(model->choices, [&](const Choice &other) {
+    return other.guide && other.target == choice.target;
+  });
+  return !isGuided && llvm::all_of(choice.parameters, [](auto &parameter) {
+    return parameter.second->kind == TermKind::Fill ||
+           isConstant(*parameter.second);
+  });
+}
+
 void Elaborator::checkLatents() {
   joinPlaces();
   for (const Treatment &treatment : treatments) {
@@ -546,7 +560,10 @@ void Elaborator::checkLatents() {
     }
     if (choice.guide)
       continue;
-    if (!treated.count(name) && !choice.treatment && !model->decoding) {
+    bool isUntreated = !treated.count(name) && !choice.treatment;
+    if (isUntreated && !model->decoding && isNoise(choice)) {
+      choice.treatment.emplace().kind = "reparameterised";
+    } else if (isUntreated && !model->decoding) {
       // `trg[t] ~ ..` beside the data `tgt`.
       std::vector<StringRef> data;
       for (const Array *array : model->data)

@@ -161,14 +161,20 @@ void Elaborator::elaborateUpdate(const Statement &s, Scope &scope,
   Member member = namedMember(left, *symbol, scope, bindings);
   bool isOfState = member.instance ? member.instance->isState
                                    : member.array && member.array->isState;
+  // A parameter becomes a state of the same module.
+  std::string module = "vector(n)";
+  if (symbol->statement && symbol->statement->module) {
+    llvm::SMRange range = symbol->statement->module->range;
+    module.assign(range.Start.getPointer(), range.End.getPointer());
+  }
   if (!isOfState)
     return error(Code::state, left.loc,
                  "'" + left.name.str() + "' is " +
                      (member.array || member.instance
                           ? "a parameter, which its gradient changes"
                           : "not a state") +
-                     "; help: declare it: state " + left.name.str() +
-                     " : vector(n)",
+                     "; help: declare it: state " + left.name.str() + " : " +
+                     module,
                  {{symbol->loc, "it is declared here"}});
 
   ArrayRef<ast::Place> rest =

@@ -155,7 +155,20 @@ Elaborator::Statements Elaborator::flatten(const Program &program) {
   return model->decoding ? withReplacements(program, result) : result;
 }
 
-/// `decode { set x[t] = .. }` replaces every equation for the same places.
+/// An entry of decode { } as a statement.
+static Statement *asStatement(const ast::Entry &entry, StatementKind kind,
+                              llvm::BumpPtrAllocator &arena) {
+  auto *statement = new (arena.Allocate<Statement>()) Statement();
+  statement->kind = kind;
+  statement->loc = entry.left.loc;
+  statement->range = entry.value->range;
+  statement->value = entry.value;
+  statement->lefts = ArrayRef(&entry.left, 1);
+  return statement;
+}
+
+/// `decode { set x[t] = .. }` replaces every equation for the same places, and
+/// `generate x[t] = ..` adds a choice.
 Elaborator::Statements Elaborator::withReplacements(const Program &program,
                                                     const Statements &all) {
   std::set<std::string> names, set, constants = constantNames(all);
@@ -168,17 +181,17 @@ Elaborator::Statements Elaborator::withReplacements(const Program &program,
     if (s->kind != StatementKind::Block || s->name != "decode")
       continue;
     for (const ast::Entry &entry : s->entries) {
+      if (entry.kind == ast::Entry::Generate) {
+        Statement *choice =
+            asStatement(entry, StatementKind::Choice, program.file->arena);
+        choice->isGenerated = true;
+        decoding.push_back(choice);
+      }
       if (entry.kind != ast::Entry::Set || !names.count(entry.left.name.str()))
         continue;
       set.insert(signature(entry.left, constants));
-      auto *equation =
-          new (program.file->arena.Allocate<Statement>()) Statement();
-      equation->kind = StatementKind::Equation;
-      equation->loc = entry.left.loc;
-      equation->range = entry.value->range;
-      equation->value = entry.value;
-      equation->lefts = ArrayRef(&entry.left, 1);
-      decoding.push_back(equation);
+      decoding.push_back(
+          asStatement(entry, StatementKind::Equation, program.file->arena));
     }
   }
   for (const Statement *s : all)

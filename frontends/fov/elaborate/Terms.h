@@ -290,6 +290,7 @@ struct Choice {
   SMLoc loc;
   bool guide = false;
   bool latent = false;
+  bool isCertain = false; // `generate` of decode { }: of one value
   std::optional<LatentTreatment> treatment; // of a latent
   Term *weight = nullptr;                   // of one that is observed
   // Of later places of data, word[t+1] ~ ..: the value there, and 1 where there

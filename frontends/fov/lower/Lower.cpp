@@ -349,6 +349,10 @@ void Lowering::emitChoice(const Choice &choice) {
     names.push_back(builder.getStringAttr(name));
     bool perValue =
         choice.distribution == "normal" || choice.distribution == "uniform";
+    if (choice.isCertain && !parameters.empty()) {
+      parameters.push_back(parameters.front()); // both bounds are the value
+      continue;
+    }
     parameters.push_back(
         materialiseOver(term, order, Kind::Real, "", choice.loc, {},
                         perValue ? &*target.valueShape : nullptr));

@@ -206,6 +206,7 @@ struct Statement {
   // Equation (several for a tuple), Choice and Update (one).
   ArrayRef<Left> lefts;
   bool guide = false;
+  bool isGenerated = false; // Choice: an entry `generate` of decode { }
 
   // Use: `use name = model(bindings) from "file" frozen`; name empty when the
   // model is included. Bindings are items with Name values.
@@ -223,8 +224,9 @@ struct Entry {
   enum Kind {
     Option,
     Treatment,
-    Set
-  } kind; // left = .. | left ~ .. | set left = ..
+    Set,
+    Generate
+  } kind; // left = .. | left ~ .. | set left = .. | generate left = ..
   Left left;
   Expr *value;
 };

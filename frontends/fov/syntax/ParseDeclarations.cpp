@@ -249,6 +249,14 @@ bool Parser::parseLength(Statements &out) {
   Statement *statement = create(StatementKind::Length, advance().loc());
   if (!newName(statement->name, statement->nameLoc, "a name"))
     return false;
+  if (at(Token::Equal)) {
+    fail(Code::expectedToken, token.loc(),
+         "'length' is over an index, " + statement->name +
+             "[l] = ...; help: where values say how many places there are, "
+             "leave 'length' out, and write 'where n < " +
+             statement->name + "' where the places are read");
+    return false;
+  }
   Token opening = token;
   if (!expect(Token::BracketOpen, "'[' after '" + statement->name + "'") ||
       !parsePlace(statement->place) || !close(Token::BracketClose, opening) ||

@@ -339,10 +339,18 @@ bool Parser::parseBlock(Statements &out) {
   return true;
 }
 
-/// entry = left "=" expr | left "~" expr | "set" left "=" expr
+/// entry = left "=" expr | left "~" expr | ("set" | "generate") left "=" expr
 Entry *Parser::parseEntry() {
   Entry *entry = new (file.arena) Entry();
-  entry->kind = take(Token::keyword_set) ? Entry::Set : Entry::Option;
+  entry->kind = Entry::Option;
+  if (take(Token::keyword_set)) {
+    entry->kind = Entry::Set;
+  } else if (at(Token::Name) && token.text == "generate" &&
+             following.is(Token::Name) && !following.newlineBefore) {
+    // A word only here: a name may be called `generate`.
+    advance();
+    entry->kind = Entry::Generate;
+  }
   // An option may have the name of a reducer.
   Left &left = entry->left;
   if (at(Token::keyword_metric) || at(Token::keyword_penalty))
@@ -359,7 +367,7 @@ Entry *Parser::parseEntry() {
                 "expected '=' or '~', found ':'; help: write " + left.name +
                     " = ...");
   } else if (!take(Token::Equal)) {
-    return expected(entry->kind == Entry::Set ? "'='" : "'=' or '~'");
+    return expected(entry->kind == Entry::Option ? "'=' or '~'" : "'='");
   }
   entry->value = parseExpr();
   return entry->value ? entry : nullptr;

@@ -308,6 +308,7 @@ void Printer::print(const Statement &statement) {
     for (const Entry &entry : statement.entries) {
       line() << (entry.kind == Entry::Option      ? "option\n"
                  : entry.kind == Entry::Treatment ? "treatment\n"
+                 : entry.kind == Entry::Generate  ? "generate\n"
                                                   : "set\n");
       below([&] {
         printLeft(entry.left);

@@ -36,6 +36,7 @@ LINES = {
     "draw": [],
     "vq_vae": [],
     "sketch_rnn": [],
+    "flow_matching": ["digit"],
     "hred": ["said"],
 }
 # What a model generates besides sentences.
@@ -48,7 +49,7 @@ FLAGS = [
     ["--scores", "--sample", "--nbest", "3", "--seed", "5", "--max-length", "9"],
 ]
 
-REAL = {"graves", "sketch_rnn"}  # choices of real numbers: no beam
+REAL = {"graves", "sketch_rnn", "flow_matching"}  # choices of real numbers: no beam
 
 model, spec, work, *cpus = sys.argv[1:]
 emulator = cpus[cpus.index("--") + 1:] if "--" in cpus else []

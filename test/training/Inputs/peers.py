@@ -16,7 +16,7 @@ import sys
 
 import torch
 from torch.nn.functional import (binary_cross_entropy_with_logits, conv2d, conv3d, cross_entropy, log_softmax,
-                                 logsigmoid, max_pool2d, max_pool3d)
+                                 logsigmoid, max_pool2d, max_pool3d, silu)
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from peer import Weights, layers_of_lstm  # noqa: E402
@@ -511,6 +511,20 @@ def draw(w, one, draws, steps=3, read=2, write=2):
     return binary_cross_entropy_with_logits(canvas, image, reduction="sum") + gap, image.numel(), 0.0
 
 
+def flow_matching(w, one, draws):
+    """Lipman et al. (2023): straight lines, and a network that guesses where they end."""
+    image = torch.tensor(one["image"])
+    noise = torch.tensor([draws.normal(0, n) for n in range(image.numel())]).reshape(image.shape)
+    time = draws.uniform(1, 0)
+    asked = torch.nn.functional.one_hot(torch.tensor(one["digit"]), 10)
+    waves = 1000 * time * 10000 ** (-torch.arange(0, 32, 2) / 32)
+    seen = torch.cat([((1 - time) * noise + time * image).flatten(), torch.stack([waves.sin(), waves.cos()], 1).flatten(), asked])
+    a = silu(w.linear("paint.see", seen))
+    b = a + silu(w.linear("paint.mid", a))
+    guess = torch.sigmoid(w.linear("paint.out", b + silu(w.linear("paint.deep", b))))
+    return torch.zeros(()), 1, ((guess - image.flatten()) ** 2).mean()
+
+
 def ram(w, one, draws, glimpses=3, scales=2, width=2, samples=10, deviation=0.1):
     """Mnih et al. (2014): the reward is whether the digit is right, and the baseline is learnt."""
     image = torch.tensor(one["image"])
@@ -583,6 +597,7 @@ MODELS = {
     "caption_hard": (CaptionHard(), adam(0.01), None, True),
     "draw": (draw, adam(0.01), None, False),
     "vq_vae": (VqVae(), adam(0.01), None, True),
+    "flow_matching": (flow_matching, adam(0.01), None, True),
     "moco": (Moco(), lambda p: torch.optim.SGD(p, 0.03, momentum=0.9, weight_decay=0.0001), None, True),
     "sketch_rnn": (sketch_rnn, adam(0.01), 1, True),
     "ram": (ram, adam(0.01), None, False),

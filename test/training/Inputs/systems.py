@@ -55,6 +55,7 @@ SETS = {
     "sketch_rnn": {"E": 3, "H": 4, "Z": 2, "M": 2, "train.rate": 0.01},
     "draw": {"N": 3, "R": 2, "W": 2, "H": 4, "Z": 2, "train.rate": 0.01},
     "vq_vae": {"S": 2, "P": 2, "N": 3, "D": 3, "C": 2, "H": 4, "share": 0.8, **ADAM},
+    "flow_matching": {"S": 2, "H": 5, "N": 3, "train.rate": 0.01, "train.batch": 32},
     "moco": {"B": 3, "X": 4, "H": 5, "D": 3, "N": 7, "share": 0.8, "heat": 0.5},
     "ram": {"N": 3, "W": 2, "G": 2, "H": 5, "train.rate": 0.01},
 }
@@ -117,6 +118,8 @@ def example(name, rng):
         return {"image": bits(rng, 4, 3)}
     if name == "vq_vae":
         return {"image": bits(rng, 4, 4)}
+    if name == "flow_matching":
+        return {"digit": rng.randrange(10), "image": reals(rng, 2, 2)}
     if name == "moco":
         return {"seen": reals(rng, 3, 4), "other": reals(rng, 3, 4)}
     if name == "ram":
