@@ -171,7 +171,7 @@ static Statement *asStatement(const ast::Entry &entry, StatementKind kind,
 /// `generate x[t] = ..` adds a choice.
 Elaborator::Statements Elaborator::withReplacements(const Program &program,
                                                     const Statements &all) {
-  std::set<std::string> names, set, constants = constantNames(all);
+  std::set<std::string> names, set, generated, constants = constantNames(all);
   for (const Statement *s : all)
     if (isEquation(*s))
       for (const ast::Left &left : s->lefts)
@@ -181,7 +181,10 @@ Elaborator::Statements Elaborator::withReplacements(const Program &program,
     if (s->kind != StatementKind::Block || s->name != "decode")
       continue;
     for (const ast::Entry &entry : s->entries) {
-      if (entry.kind == ast::Entry::Generate) {
+      // Those of an included file are choices in `all`.
+      if (entry.kind == ast::Entry::Generate &&
+          llvm::is_contained(program.file->statements, s)) {
+        generated.insert(signature(entry.left, constants));
         Statement *choice =
             asStatement(entry, StatementKind::Choice, program.file->arena);
         choice->isGenerated = true;
@@ -194,11 +197,13 @@ Elaborator::Statements Elaborator::withReplacements(const Program &program,
           asStatement(entry, StatementKind::Equation, program.file->arena));
     }
   }
-  for (const Statement *s : all)
+  for (const Statement *s : all) {
+    const std::set<std::string> &replaced = s->isGenerated ? generated : set;
     if (!isEquation(*s) || !llvm::all_of(s->lefts, [&](const ast::Left &left) {
-          return set.count(signature(left, constants));
+          return replaced.count(signature(left, constants));
         }))
       decoding.push_back(s);
+  }
   return decoding;
 }
 

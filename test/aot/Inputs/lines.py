@@ -36,12 +36,12 @@ LINES = {
     "draw": [],
     "vq_vae": [],
     "sketch_rnn": [],
-    "flow_matching": ["digit"],
     "hred": ["said"],
 }
 # What a model generates besides sentences.
 GENERATED = {"pointer": ["out"], "memory_soft": ["answer"], "memory_hard": ["support", "answer"],
-             "memory_latent": ["answer"], "memory_start": ["answer"], "match": ["found"], "ntm": ["output"], "ram": ["label"]}
+             "memory_latent": ["answer"], "memory_start": ["answer"], "match": ["found"], "ntm": ["output"], "ram": ["label"],
+             "flow_matching": ["image"]}
 SHOWS = {"rnnsearch": "align", "caption_soft": "align", "speech": "align"}
 FLAGS = [
     [],
