@@ -252,7 +252,8 @@ bool Parser::parseLength(Statements &out) {
   if (at(Token::Equal)) {
     fail(Code::expectedToken, token.loc(),
          "'length' is over an index, " + statement->name +
-             "[l] = ...; help: where values say how many places there are, "
+             "[l] = ...; help: a fixed number is a dim; where values say how "
+             "many places there are, "
              "leave 'length' out, and write 'where n < " +
              statement->name + "' where the places are read");
     return false;
