@@ -59,7 +59,7 @@ struct Arguments {
   // run
   std::vector<std::string> gets;
 
-  // init
+  // init, export
   std::string from, map; // weights of another program, and what they are called
 
   // train
@@ -170,6 +170,7 @@ int runDecode(const Arguments &arguments);
 int runDoctor(const Arguments &arguments);
 int runEval(const Arguments &arguments);
 int runExplain(const Arguments &arguments);
+int runExport(const Arguments &arguments);
 int runFmt(const Arguments &arguments);
 int runInfo(const Arguments &arguments);
 int runInit(const Arguments &arguments);

@@ -1,8 +1,7 @@
 //===- WeightMap.h - weights of another program, by name ------------------===//
 //
-// A map defines each parameter of a spec in terms of the tensors of a file:
-// lines `PARAMETER = TENSOR`, with functions to transpose, join and cut
-// (docs/WEIGHTS.md). Shapes are checked, and nothing is guessed.
+// A map relates each parameter of a spec to the tensors of a file, in both
+// directions (app/data/MapLines.h). Shapes are checked, and nothing is guessed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +17,13 @@ namespace fovea::cli {
 /// Returns false on a mismatch (reported).
 bool takeForeignWeights(Session &session, const Arguments &arguments,
                         const Model &model, runtime::TensorFile &weights);
+
+/// Sets `file` to the tensors that `--map` names, from the parameters in
+/// `weights`: what takeForeignWeights() would read them from. Returns false on
+/// a mistake (reported).
+bool giveForeignWeights(Session &session, const Arguments &arguments,
+                        const Model &model, const runtime::TensorFile &weights,
+                        runtime::TensorFile &file);
 
 } // namespace fovea::cli
 

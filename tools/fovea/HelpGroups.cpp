@@ -57,7 +57,7 @@ static void groupCommands(CLI::App &app) {
        {"data", "train", "decode", "score", "eval", "compile"}},
       {"Look inside",
        {"info", "plot", "serve", "params", "run", "bench", "doctor"}},
-      {"Tools", {"init", "fmt", "lsp", "completion", "help"}},
+      {"Tools", {"init", "export", "fmt", "lsp", "completion", "help"}},
   };
   for (const Group &group : groups)
     for (const char *name : group.names)

@@ -78,8 +78,8 @@ static int runCommand(const Arguments &arguments) {
       {"bench", runBench},     {"compile", runCompile}, {"fmt", runFmt},
       {"lsp", runLsp},         {"train", runTrain},     {"eval", runEval},
       {"plot", runPlot},       {"serve", runServe},     {"doctor", runDoctor},
-      {"explain", runExplain}, {"new", runNew},         {"info", runInfo},
-      {"data", runData}};
+      {"explain", runExplain}, {"export", runExport},   {"new", runNew},
+      {"info", runInfo},       {"data", runData}};
   for (auto [name, command] : commands)
     if (arguments.command == name)
       return command(arguments);

@@ -100,6 +100,7 @@ public:
                        "report this machine's capabilities and missing tools"),
             "print the report as JSON");
     addInit();
+    addExport();
     addFmt();
     addLsp();
     addCompletion();
@@ -156,6 +157,21 @@ private:
         "--launches", arguments.launches,
         "check each launch of compiled code against an interpreter; with "
         "--reference: interpret the launches instead of running them");
+  }
+
+  void addExport() {
+    CLI::App *command = addSpecCommand(
+        "export", "write weights under the names of another program");
+    addWeights(command);
+    command
+        ->add_option("--map", arguments.map,
+                     "maps parameters to tensors, as for init (default: "
+                     "tensors with the parameters' names)")
+        ->type_name("FILE");
+    addOutput(command, "the safetensors file to write");
+    command->get_option("-o")->required();
+    addExamples(command, {"fovea export run --map models/gpt2.map -o "
+                          "model.safetensors"});
   }
 
   void addRun() {
