@@ -26,6 +26,7 @@ the runtime for 64-bit ARM is built and qemu-aarch64 runs its programs, by
 with it. `mmasim` holds where Python has this package, a model of tensor cores.
 `cuda-driver` holds where there is a driver of CUDA itself. `ptxas` holds where CUDA's assembler is installed, %{ptxas},
 in the toolkit %{toolkit}; %{without-toolkit} hides it from a command. `nvdisasm` holds where its disassembler is, %{nvdisasm}.
+`qemu` holds where QEMU runs this machine's programs and takes plugins.
 `sanitizer` holds where everything is built with one (scripts/test --sanitize).
 """
 
@@ -33,6 +34,7 @@ import ctypes
 import glob
 import importlib.util
 import os
+import platform
 import shutil
 import signal
 import stat
@@ -100,6 +102,10 @@ if os.path.exists("/proc/cpuinfo") and not allowed_features:
         flags = next((line.split() for line in file if line.startswith("flags")), [])
     if {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"} <= set(flags):
         config.available_features.add("avx512")
+
+counter = shutil.which(f"qemu-{platform.machine()}")
+if counter and "QEMU_PLUGIN" in subprocess.run([counter, "-h"], capture_output=True, text=True).stdout:
+    config.available_features.add("qemu")
 
 # Where Debian's packages of a cross compiler put its libraries.
 emulator, libraries = shutil.which("qemu-aarch64"), "/usr/aarch64-linux-gnu"
