@@ -6,6 +6,7 @@
 #include "runtime/device/LaunchGraphs.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -37,6 +38,7 @@ public:
 
 private:
   void launch(const KernelLaunch &launch, void *function);
+  void note(const char *kernel);
   std::string text(int error) const;
   void check(int error, const char *what) const;
   void *function(const KernelLaunch &launch);
@@ -47,6 +49,9 @@ private:
   int ownMajor = 0, ownMinor = 0, processors = 1;
   int64_t bytes = 0;
   bool launchesLoops = false, hasClusters = false;
+  /// Null: kernels are not traced.
+  std::FILE *trace = nullptr;
+  std::string traced; // the last one
   void *context = nullptr;
   std::mutex mutex; // of the following
   std::map<const void *, void *> modules;
@@ -150,7 +155,13 @@ Status CudaDevice::open() {
     const char *wanted = std::getenv(name);
     return !wanted || std::strcmp(wanted, "0") != 0;
   };
-  graphs.setOn(isWanted("FOVEA_CUDA_GRAPHS"));
+  if (const char *path = std::getenv("FOVEA_CUDA_TRACE")) {
+    trace = std::fopen(path, "we");
+    if (!trace)
+      return Status::error(fmt::format("cannot write FOVEA_CUDA_TRACE '{}': {}",
+                                       path, std::strerror(errno)));
+  }
+  graphs.setOn(isWanted("FOVEA_CUDA_GRAPHS") && !trace);
   hasClusters = takesClusters != 0;
   launchesLoops = isCooperative != 0 && isWanted("FOVEA_CUDA_LOOPS");
   return Status::success();
@@ -232,6 +243,8 @@ void CudaDevice::launch(const KernelLaunch &launch, void *function) {
     most = std::max(processors / cluster, int64_t(1)) * cluster;
   blocks = std::min(blocks, most);
   LaunchList &list = unsent();
+  if (trace)
+    note(launch.name);
   list.add({.function = function,
             .blocks = static_cast<unsigned>(blocks),
             .threads = static_cast<unsigned>(launch.threads),
@@ -241,7 +254,9 @@ void CudaDevice::launch(const KernelLaunch &launch, void *function) {
                                  : 1},
            launch.list, launch.slots, launch.units);
   if (!observer) {
-    if (list.size() == mostLaunches)
+    if (trace)
+      wait();
+    else if (list.size() == mostLaunches)
       send();
     return;
   }
@@ -275,6 +290,8 @@ bool CudaDevice::launchLoop(const KernelLaunch &launch, int64_t) {
   auto *list = const_cast<int64_t *>(launch.list);
   int64_t steps = launch.units;
   void *parameters[] = {list, &steps};
+  if (trace)
+    note(launch.name);
   int error = driver.cuLaunchCooperativeKernel(
       handle, blocks, 1, 1, static_cast<unsigned>(launch.threads), 1, 1,
       static_cast<unsigned>(launch.sharedBytes), /*stream=*/nullptr,
@@ -282,7 +299,17 @@ bool CudaDevice::launchLoop(const KernelLaunch &launch, int64_t) {
   if (error == tooLarge || error == notSupported)
     return false;
   check(error, "launch a kernel");
+  if (trace)
+    wait();
   return true;
+}
+
+/// After a hang or a fault, the last line of the trace names the kernel.
+void CudaDevice::note(const char *kernel) {
+  std::lock_guard lock(mutex);
+  traced = kernel;
+  fmt::print(trace, "{}\n", traced);
+  (void)std::fflush(trace);
 }
 
 void CudaDevice::send() {
@@ -297,7 +324,9 @@ void CudaDevice::send() {
 void CudaDevice::wait() {
   send();
   check(driver.cuCtxSetCurrent(context), "be used by this thread");
-  check(driver.cuStreamSynchronize(nullptr), "run the kernels");
+  std::string what =
+      trace ? fmt::format("run the kernel '{}'", traced) : "run the kernels";
+  check(driver.cuStreamSynchronize(nullptr), what.c_str());
 }
 
 //===----------------------------------------------------------------------===//
