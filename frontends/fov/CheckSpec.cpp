@@ -15,6 +15,7 @@
 #include "frontends/fov/syntax/Parser.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
 #include <set>
