@@ -112,12 +112,27 @@ bool TextLines::open() {
   return fail("cannot read '" + source.path + "': " + why);
 }
 
+/// Reads on after a signal. What zlib has read before it is lost, so the file
+/// is read from its beginning; a pipe fails.
+static int readThroughSignals(gzFile file, char *bytes, unsigned size) {
+  return runtime::throughSignals([&] {
+    int count = gzread(file, bytes, size);
+    if (count >= 0 || errno != EINTR)
+      return count;
+    z_off_t place = gztell(file);
+    gzclearerr(file);
+    bool isBack = gzrewind(file) == 0 && gzseek(file, place, SEEK_SET) == place;
+    errno = isBack ? EINTR : ESPIPE;
+    return count;
+  });
+}
+
 /// Reads the next part, which ends at a line end. Returns false at the end.
 bool TextLines::fill() {
   bool hasLine = pending.find('\n') != std::string::npos;
   while (file && (hold == All || !hasLine || pending.size() < partSize)) {
     char chunk[chunkSize];
-    int count = gzread(file, chunk, sizeof(chunk));
+    int count = readThroughSignals(file, chunk, sizeof(chunk));
     if (count > 0) {
       if (!checkText({chunk, size_t(count)}))
         return false;

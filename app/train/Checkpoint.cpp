@@ -159,11 +159,14 @@ Status TrainingFolder::checkIsOurs() const {
   } else if (errno != ENOENT) {
     return systemError("read", model);
   }
-  int file = ::open(logPath.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  int file = throughSignals([&] {
+    return ::open(logPath.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  });
   if (file < 0)
     return errno == ENOENT ? Status::success() : systemError("read", logPath);
   char first[8] = {};
-  ssize_t count = pread(file, first, sizeof(first), 0);
+  ssize_t count =
+      throughSignals([&] { return pread(file, first, sizeof(first), 0); });
   bool isPipe = count < 0 && errno == ESPIPE;
   Status status = count < 0 ? systemError("read", logPath) : Status::success();
   close(file);
@@ -175,10 +178,11 @@ Status TrainingFolder::checkIsOurs() const {
 
 /// A rename survives a power cut once its folder is synced.
 static void syncFolder(const std::string &path) {
-  int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int folder = throughSignals(
+      [&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (folder < 0)
     return;
-  fsync(folder);
+  throughSignals([&] { return fsync(folder); });
   close(folder);
 }
 

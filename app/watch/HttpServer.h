@@ -11,32 +11,14 @@
 #ifndef FOVEA_APP_WATCH_HTTPSERVER_H
 #define FOVEA_APP_WATCH_HTTPSERVER_H
 
+#include "app/watch/HttpRequest.h"
 #include "runtime/Status.h"
 
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace fovea::cli {
-
-struct HttpRequest {
-  bool isHead = false;
-  std::string path; // without the query
-  std::vector<std::pair<std::string, std::string>> parameters, headers;
-
-  /// Returns the value of a query parameter, or an empty string.
-  std::string parameter(const std::string &name) const;
-  /// Returns the value of a header, by its lower-case name, or an empty string.
-  std::string header(const std::string &name) const;
-};
-
-struct HttpResponse {
-  int status = 200;
-  std::string type, body;
-  std::vector<std::pair<std::string, std::string>> headers;
-};
 
 class HttpServer {
 public:

@@ -20,8 +20,9 @@ static bool isAnonymous(int descriptor) {
 }
 
 int fovea::runtime::openToRead(const std::string &path, std::string &why) {
-  int descriptor =
-      open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  int descriptor = throughSignals([&] {
+    return open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  });
   struct stat status;
   if (descriptor < 0 || fstat(descriptor, &status) != 0)
     why = std::strerror(errno);
@@ -103,8 +104,9 @@ bool fovea::runtime::findBeside(const std::string &folder,
 }
 
 int fovea::runtime::openToWriteInto(const std::string &path, std::string &why) {
-  int descriptor =
-      open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  int descriptor = throughSignals([&] {
+    return open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  });
   if (descriptor >= 0 && fcntl(descriptor, F_SETFL, O_APPEND) == 0)
     return descriptor;
   why = descriptor < 0 && errno == ENXIO ? "this pipe has no reader"

@@ -13,6 +13,7 @@
 #include "app/data/Sound.h"
 #include "app/data/TextData.h"
 #include "app/open/Session.h"
+#include "app/watch/HttpRequest.h"
 #include "runtime/data/FlacFile.h"
 #include "runtime/data/Inflate.h"
 #include "runtime/data/OpenFile.h"
@@ -21,6 +22,7 @@
 #include "runtime/data/Tokeniser.h"
 #include "runtime/data/WaveFile.h"
 #include "server/Messages.h"
+#include "server/Server.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -244,7 +246,36 @@ static void readMessages(const std::string &bytes) {
     (void)messages.readStandardMessage(json);
 }
 
+/// A whole conversation, with what the server says of each file and question.
+static void readEditor(const std::string &bytes) {
+  MemoryFile file(bytes, "fuzz.lsp");
+  editors::serve(file.number(), llvm::nulls());
+}
+
+/// What a browser sends to the live page, up to the first empty line.
+static void readRequest(const std::string &bytes) {
+  constexpr int port = 8000;
+  cli::HttpRequest request;
+  auto refused = cli::parseHead(bytes, request);
+  if (!refused)
+    refused = cli::checkHead(request, port);
+  if (!refused) {
+    std::string host = request.header("host");
+    demand(host == "127.0.0.1:8000" || host == "localhost:8000",
+           "a request for another host is answered");
+    demand(llvm::StringRef(request.path).starts_with("/"),
+           "a path has no beginning");
+    return;
+  }
+  demand(refused->status >= 400 && !refused->body.empty(),
+         "a request is refused without a reason");
+  std::string answer = cli::textOf(*refused, /*isHead=*/false);
+  demand(llvm::StringRef(answer).ends_with("\r\n\r\n" + refused->body),
+         "an answer has another body");
+}
+
 static constexpr Reader all[] = {
+    {"editor", readEditor},
     {"flac", readFlac},
     {"inflate", readInflate},
     {"lines", readLines},
@@ -254,6 +285,7 @@ static constexpr Reader all[] = {
     {"picture", readPicture},
     {"pieces", readPieces},
     {"png", readPng},
+    {"request", readRequest},
     {"rows", readRows},
     {"safetensors", readSafeTensors},
     {"sound", readSound},

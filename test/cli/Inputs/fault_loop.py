@@ -1,13 +1,15 @@
 """Lets every system call of a command fail, one per run, and looks at what is left.
 
-  fault_loop.py [--every N] [--most N] [--only NAME,..] [--allocations LIBRARY | --driver FOLDER DRIVER] COPY.FOV
+  fault_loop.py [--every N] [--most N] [--only NAME,..]
+                [--allocations LIBRARY | --driver FOLDER DRIVER | --interrupted] COPY.FOV
 
 Each command runs in a copy of a prepared folder. Whichever call fails, the command
 either does its work, with the same results as ever, or ends with exit code 1 or 3 and an
 error. Afterwards the same command, without faults, has the results of one that nothing
 disturbed. --every N takes each N-th call only, and --most N only N of a kind. With
 --allocations, it is allocations of memory that fail, and with --driver, calls of CUDA's
-driver.
+driver. With --interrupted, a signal interrupts a call once (EINTR): then the command does
+its work.
 """
 
 import argparse
@@ -59,6 +61,18 @@ class SystemCalls:
 
     def failing(self, call, number):
         return ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"inject={call}:error={ERRORS[call]}:when={number}"]
+
+
+class Interruptions(SystemCalls):
+    """A signal interrupts one of those that wait, by strace."""
+
+    calls = ("openat", "read", "pread64", "write", "pwrite64", "fsync", "ftruncate", "fallocate", "wait4", "poll")
+
+    def counting(self, file):
+        return ["strace", "-f", "-qq", "-o", file, "-e", "trace=" + ",".join(self.calls)]
+
+    def failing(self, call, number):
+        return ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"inject={call}:error=EINTR:when={number}"]
 
 
 class Allocations:
@@ -163,6 +177,8 @@ class Loop:
         done = self.run(command, folder, self.way.failing(call, number))
         if b"GLib-ERROR" in done.stderr and b"creating thread" in done.stderr:
             return None  # the library of fonts ends the process when it gets no thread
+        if done.returncode and isinstance(self.way, Interruptions):
+            return wrong(f"exit code {done.returncode}", done)
         if done.returncode not in (0, 1, 3):
             return wrong(f"exit code {done.returncode}", done)
         if done.returncode and b"error: " not in done.stderr:
@@ -189,6 +205,7 @@ def main():
     parser.add_argument("--most", type=int, default=sys.maxsize)
     parser.add_argument("--allocations", metavar="LIBRARY")
     parser.add_argument("--driver", nargs=2, metavar=("FOLDER", "DRIVER"))
+    parser.add_argument("--interrupted", action="store_true")
     options = parser.parse_args()
     start = pathlib.Path("start")
     shutil.rmtree(start, ignore_errors=True)
@@ -199,7 +216,8 @@ def main():
     (start / "src.txt").write_text("".join(f"{word}\n" for word in words[:3]))
     subprocess.run(f"{TRAIN} run --steps 4".split(), cwd=start, check=True)
     way = (Allocations(options.allocations) if options.allocations else
-           DriverCalls(*options.driver) if options.driver else SystemCalls())
+           DriverCalls(*options.driver) if options.driver else
+           Interruptions() if options.interrupted else SystemCalls())
     loop = Loop(options, way)
     for name in options.only.split(","):
         # Libraries of pictures and fonts end the process, or take another font.

@@ -57,7 +57,10 @@ def megabytes(process):
 
 
 def lines():
-    with open(os.path.join(folder, "log.jsonl")) as file:
+    path = os.path.join(folder, "log.jsonl")
+    if not os.path.exists(path):  # the page may be ready before the first update
+        return 0
+    with open(path) as file:
         return len(file.readlines())
 
 
