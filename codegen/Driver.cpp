@@ -2,6 +2,7 @@
 
 #include "codegen/Driver.h"
 #include "codegen/Decoder.h"
+#include "codegen/kernel/TensorCoreCall.h"
 #include "codegen/native/Emit.h"
 #include "codegen/native/Lower.h"
 #include "codegen/native/ObjectCache.h"
@@ -11,6 +12,7 @@
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
 #include "passes/analysis/Batch.h"
+#include "runtime/TensorCore.h"
 #include "runtime/device/Launch.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -255,6 +257,7 @@ Status fovea::codegen::load(Objects objects, StringRef target,
       {stepName.str(), reinterpret_cast<void *>(step)},
       {threadName.str(), reinterpret_cast<void *>(&fovea_pool_thread)},
       {poolThreadsName.str(), reinterpret_cast<void *>(&fovea_pool_threads)},
+      {tensorCoreName.str(), reinterpret_cast<void *>(&fovea_tensor_core)},
       {launchName.str(), reinterpret_cast<void *>(&fovea_launch)},
       {launchLoopName.str(), reinterpret_cast<void *>(&fovea_launch_loop)},
       {sendName.str(), reinterpret_cast<void *>(&fovea_launch_send)},

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/AttnDialect.h"
+#include "dialect/GroupedSums.h"
 #include "dialect/MemoryAttrs.h"
 #include "dialect/Precision.h"
 #include "dialect/ProductAttr.h"
@@ -144,7 +145,8 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
     return verifyProduct(op, product);
   if (auto config = dyn_cast<ConfigAttr>(named.getValue()))
     return config.verifyConfig(op);
-  if (failed(verifyPrecision(op, named)))
+  if (failed(verifyPrecision(op, named)) ||
+      failed(verifyGroupedSums(op, named)))
     return failure();
   return verifyLocation(op, named);
 }

@@ -28,6 +28,7 @@ CompiledOptions fovea::cli::compiledOptionsOf(const Arguments &arguments) {
   CompiledOptions options;
   options.isDouble = arguments.dtype == "f64";
   options.roundsFactors = roundsFactors(arguments);
+  options.core = tensorCore(arguments);
   options.weights = weightFormat(arguments);
   options.target = arguments.cpu;
   options.threads = arguments.threads;

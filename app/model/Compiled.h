@@ -15,6 +15,10 @@
 #include "runtime/memory/StepMemory.h"
 #include "runtime/memory/Workspace.h"
 
+namespace fovea::codegen {
+struct TensorCore;
+} // namespace fovea::codegen
+
 namespace fovea::cli {
 
 struct Arguments;
@@ -23,6 +27,8 @@ struct CompiledOptions : codegen::DriverOptions {
   std::optional<uint64_t> seed;
   /// 0: one per CPU.
   int threads = 0;
+  /// In whose order products of bf16 are added: another key of what is cached.
+  const codegen::TensorCore *core = nullptr;
   /// Whether `perf` can name kernels.
   bool perf = false;
   /// The function that hands kernels to threads: a caller may time it.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "app/model/Programs.h"
+#include "codegen/TensorCores.h"
 #include "codegen/native/ObjectCache.h"
 #include "dialect/reference/Batch.h"
 #include "llvm/ADT/StringExtras.h"
@@ -51,8 +52,9 @@ std::string Programs::partsOfKey() const {
     llvm::consumeError(target.takeError());
   }
   std::string parts =
-      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", session.identity(),
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", session.identity(),
                   machine, options.isDouble, options.roundsFactors,
+                  options.core ? options.core->name.str() : "",
                   static_cast<int>(options.weights), options.prepares,
                   options.optimisation, options.codegen, request.gradients,
                   request.each, static_cast<int>(request.stopAfter),

@@ -3,6 +3,7 @@
 #include "app/open/ChooseTarget.h"
 #include "app/open/Session.h"
 #include "codegen/Backend.h"
+#include "codegen/TensorCores.h"
 #include "runtime/device/Device.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -15,6 +16,23 @@ using runtime::Status;
 
 std::vector<std::string> fovea::cli::addedTargets() {
   return codegen::addedTargets();
+}
+
+std::vector<std::string> fovea::cli::gpuTargets() {
+  std::vector<std::string> names;
+  for (llvm::StringRef name : codegen::gpuBackend().targets())
+    names.push_back(name.str());
+  return names;
+}
+
+std::vector<std::string> fovea::cli::estimatedTargets() {
+  std::vector<std::string> names;
+  const codegen::Backend &backend = codegen::gpuBackend();
+  // `cuda` alone is the device that there is.
+  for (llvm::StringRef name : backend.targets().drop_front())
+    if (backend.figuresOf(llvm::cantFail(backend.target(name))))
+      names.push_back(name.str());
+  return names;
 }
 
 static Status openDevice(Arguments &arguments) {
@@ -64,8 +82,14 @@ static bool hasDevice(const Arguments &arguments) {
   return llvm::StringRef(arguments.cpu).starts_with("cuda");
 }
 
+const codegen::TensorCore *fovea::cli::tensorCore(const Arguments &arguments) {
+  llvm::StringRef name = arguments.precision;
+  return name.consume_front("bf16:") ? codegen::findTensorCore(name) : nullptr;
+}
+
 bool fovea::cli::roundsFactors(const Arguments &arguments) {
-  return arguments.precision == "bf16" && hasDevice(arguments);
+  return tensorCore(arguments) ||
+         (arguments.precision == "bf16" && hasDevice(arguments));
 }
 
 runtime::WeightFormat fovea::cli::weightFormat(const Arguments &arguments) {
@@ -79,11 +103,46 @@ runtime::WeightFormat fovea::cli::weightFormat(const Arguments &arguments) {
              : WeightFormat::real;
 }
 
+/// Checks that the target has the sums of this tensor core: a CPU, or the GPU
+/// itself.
+static int checkTensorCore(const Arguments &arguments,
+                           const codegen::TensorCore &core) {
+  std::string what = "--precision " + arguments.precision;
+  llvm::StringRef target = arguments.cpu;
+  if (target == "wasm32")
+    return wrongUsage(what + " is not supported by --target wasm32; help: use "
+                             "f32, whose bits are the same everywhere",
+                      Code::argumentConflict);
+  if (!target.consume_front("cuda"))
+    return done;
+  if (const Device *device = Device::current();
+      device && std::pair(device->major(), device->minor()) !=
+                    std::pair(core.major, core.minor)) {
+    llvm::errs() << fmt::format(
+        "error: {} has the bits of compute capability {}.{}, but GPU '{}' has "
+        "{}.{}; help: leave '--target' out, the CPU has these bits too\n",
+        what, core.major, core.minor, device->name(), device->major(),
+        device->minor());
+    return badMachine;
+  }
+  target.consume_front(":");
+  if ((target.empty() ? "sm_80" : target).starts_with(core.name))
+    return done;
+  return wrongUsage(
+      fmt::format("{} excludes --target {}; help: the code for these bits is "
+                  "for '{}', or for a CPU",
+                  what, arguments.cpu, core.target.str()),
+      Code::argumentConflict);
+}
+
 int fovea::cli::checkPrecision(const Arguments &arguments) {
   const std::string &precision = arguments.precision;
-  if (precision == "bf16" && arguments.dtype == "f64")
-    return wrongUsage("--precision bf16 excludes --dtype f64",
+  const codegen::TensorCore *core = tensorCore(arguments);
+  if ((precision == "bf16" || core) && arguments.dtype == "f64")
+    return wrongUsage("--precision " + precision + " excludes --dtype f64",
                       Code::argumentConflict);
+  if (core)
+    return checkTensorCore(arguments, *core);
   bool isWhole = precision == "int8" || precision == "int4";
   if (!isWhole || arguments.command != "train")
     return done;

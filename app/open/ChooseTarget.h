@@ -16,12 +16,19 @@ class MLIRContext;
 namespace fovea::attn {
 class TargetAttr;
 } // namespace fovea::attn
+namespace fovea::codegen {
+struct TensorCore;
+} // namespace fovea::codegen
 
 namespace fovea::cli {
 
 /// The names of targets that `--cpu` accepts besides CPUs, as in an executable
 /// of a test (`codegen::addBackend`).
 std::vector<std::string> addedTargets();
+/// The names of GPUs that `--target` accepts; `cuda` alone is the first.
+std::vector<std::string> gpuTargets();
+/// The same if figures of the GPU are known: `bench` estimates kernels.
+std::vector<std::string> estimatedTargets();
 
 /// For `--target cuda`, opens the GPU and sets its target. For
 /// `auto`, falls back to this CPU with a note. Returns an exit
@@ -32,8 +39,11 @@ int chooseTarget(Arguments &arguments);
 llvm::Expected<attn::TargetAttr> describe(const Arguments &arguments,
                                           compiler::Context &context);
 
-/// What `--precision` means on the target. A GPU rounds the factors of large
-/// products to bf16; a CPU reads weights that are rounded.
+/// What `--precision` means on the target. With bf16, a GPU rounds the factors
+/// of large products; a CPU reads weights that are rounded. With the name of a
+/// GPU, as in bf16:sm_90, both round factors, and add products as that GPU's
+/// tensor cores do.
+const codegen::TensorCore *tensorCore(const Arguments &arguments);
 bool roundsFactors(const Arguments &arguments);
 runtime::WeightFormat weightFormat(const Arguments &arguments);
 

@@ -3,6 +3,7 @@
 #include "app/open/Session.h"
 #include "app/open/ChooseTarget.h"
 #include "codegen/Backend.h"
+#include "codegen/TensorCores.h"
 #include "codegen/native/ObjectCache.h"
 #include "dialect/AttnDialect.h"
 #include "dialect/Precision.h"
@@ -316,6 +317,9 @@ static bool isQuantised(ModuleOp module) {
 bool Session::lower(Model &model, const Request &request) {
   if (request.stopAfter >= attn::Phase::kernels && !setTarget(model))
     return false;
+  // Programs are compiled after this, too.
+  if (const codegen::TensorCore *core = tensorCore(arguments))
+    attn::setGroupedSums(*model.module, core->sums);
   attn::PipelineOptions options;
   for (const std::string &name : request.gets)
     options.get.push_back(name);

@@ -194,7 +194,7 @@ Status fovea::cli::takeGiven(const std::string &text, Arguments &arguments) {
   reader.text("dtype", arguments.dtype, arguments.dtype == "f32",
               {"f32", "f64"});
   reader.text("precision", arguments.precision, arguments.precision.empty(),
-              {"f32", "bf16"});
+              {"f32", "bf16", "bf16:sm_80", "bf16:sm_90"});
   // Only for people who read them.
   std::string record;
   for (const char *key : {"command", "version"})

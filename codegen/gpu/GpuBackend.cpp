@@ -1,6 +1,7 @@
 //===- GpuBackend.cpp - GPUs of NVIDIA as a back end ----------------------===//
 
 #include "codegen/Backend.h"
+#include "codegen/TensorCores.h"
 #include "codegen/gpu/device/DeviceCode.h"
 #include "codegen/gpu/device/Toolkit.h"
 #include "codegen/gpu/products/CopiedProduct.h"
@@ -15,25 +16,24 @@ using namespace mlir;
 using namespace fovea;
 using namespace fovea::codegen;
 
-/// The processor whose blocks fetch tiles and multiply by groups of four warps.
-static constexpr llvm::StringLiteral processorOfGroups = "sm_90a";
-
 namespace {
 struct Architecture {
   llvm::StringLiteral target, name, features;
   int major, minor;
   int64_t kilobytes;
+  /// Whether blocks fetch tiles and multiply by groups of four warps.
+  bool hasGroups;
   bool isExact;
 };
 } // namespace
 
 /// `cuda` alone is the first.
 static constexpr Architecture architectures[] = {
-    {"cuda", "sm_80", "+ptx80", 8, 0, 99, false},
-#define ARCHITECTURE(name, features, major, minor, kilobytes)                  \
-  {"cuda:" #name, #name, features, major, minor, kilobytes, false},
-#define EXACT_ARCHITECTURE(name, features, major, minor, kilobytes)            \
-  {"cuda:" #name, #name, features, major, minor, kilobytes, true},
+    {"cuda", "sm_80", "+ptx80", 8, 0, 99, false, false},
+#define ARCHITECTURE(name, features, major, minor, kilobytes, groups)          \
+  {"cuda:" #name, #name, features, major, minor, kilobytes, groups, false},
+#define EXACT_ARCHITECTURE(name, features, major, minor, kilobytes, groups)    \
+  {"cuda:" #name, #name, features, major, minor, kilobytes, groups, true},
 #include "codegen/gpu/Architectures.def"
 };
 
@@ -53,6 +53,34 @@ static constexpr std::pair<llvm::StringLiteral, DeviceFigures> figures[] = {
     .groupFlops = (grouped) * 1e12}},
 #include "codegen/gpu/Architectures.def"
 };
+
+static constexpr TensorCore tensorCores[] = {
+#define TENSOR_CORE(name, target, major, minor, terms, digits, zero)           \
+  {#name, target, major, minor, {terms, digits, zero}},
+#include "codegen/gpu/Architectures.def"
+};
+
+const TensorCore *fovea::codegen::findTensorCore(StringRef name) {
+  const auto *found = llvm::find_if(
+      tensorCores, [&](const TensorCore &core) { return core.name == name; });
+  return found == std::end(tensorCores) ? nullptr : found;
+}
+
+/// A product has the sums of the tensor cores that run it.
+static LogicalResult verifySums(attn::ProgramOp program, StringRef processor) {
+  WalkResult walk = program.walk([&](attn::ComputeOp op) {
+    std::optional<attn::GroupedSums> sums = attn::groupedSumsOf(op);
+    bool isOwn = llvm::any_of(tensorCores, [&](const TensorCore &core) {
+      return processor.starts_with(core.name) && sums == core.sums;
+    });
+    if (!sums || isOwn)
+      return WalkResult::advance();
+    op.emitError() << "has sums in groups that '" << processor
+                   << "' does not have";
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
+}
 
 static const Architecture &architectureOf(StringRef target) {
   for (const Architecture &each : architectures)
@@ -96,15 +124,16 @@ public:
 
   attn::TargetAttr describe(const Target &target, Type real) const override {
     MLIRContext *context = real.getContext();
-    int64_t kilobytes = 0;
-    for (const Architecture &each : architectures)
-      if (each.name == target.cpu)
-        kilobytes = each.kilobytes;
-    bool hasGroups = real.isF32() && target.cpu == processorOfGroups;
+    const auto *own =
+        llvm::find_if(architectures, [&](const Architecture &each) {
+          return each.name == target.cpu;
+        });
+    assert(own != std::end(architectures) && "a target of this back end");
+    bool hasGroups = real.isF32() && own->hasGroups;
     static_assert(attn::NvidiaTargetAttr::stripRows == TileShape().rows);
     return attn::NvidiaTargetAttr::get(
         context, StringAttr::get(context, target.cpu),
-        /*shared_bytes=*/(kilobytes << 10) - mostTileBytes,
+        /*shared_bytes=*/(own->kilobytes << 10) - mostTileBytes,
         /*copy_rows=*/real.isF32() ? copyRows : 0,
         /*group_columns=*/hasGroups ? groupColumns : 0,
         /*cluster_blocks=*/hasGroups ? clusterBlocks : 1);
@@ -116,6 +145,8 @@ public:
   LogicalResult emitProgram(attn::ProgramOp program, ModuleOp kernels,
                             const EmitOptions &options,
                             runtime::Program &description) const override {
+    if (failed(verifySums(program, options.target.cpu)))
+      return failure();
     GpuEmitter emitter(program, kernels, options);
     if (failed(emitter.emit(options)))
       return failure();

@@ -440,6 +440,9 @@ static void readOrder(attn::ComputeOp op, Code &code) {
   code.lanes = order ? static_cast<int>(order.getLanes()) : -1;
   code.fused = isSum && product && (!order || order.getFused()) &&
                product->getBlock() == &op.getBody().front();
+  code.sums = attn::groupedSumsOf(op);
+  auto parts = op->getAttrOfType<attn::ProductAttr>("attn.product");
+  code.groupsExamples = parts && parts.getKind() == attn::ProductKind::each;
 }
 
 Status Compiler::compute(attn::ComputeOp op) {

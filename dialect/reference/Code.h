@@ -9,6 +9,7 @@
 #ifndef FOVEA_DIALECT_REFERENCE_CODE_H
 #define FOVEA_DIALECT_REFERENCE_CODE_H
 
+#include "dialect/GroupedSums.h"
 #include "dialect/reference/Lengths.h"
 #include "dialect/reference/Philox.h"
 #include "dialect/reference/Rounding.h"
@@ -99,6 +100,10 @@ struct Code {
   // the body yields is added with one rounding.
   int lanes = -1;
   bool fused = false;
+  /// In f32: whether terms are added in groups, and whether the first term of
+  /// each example begins one.
+  std::optional<attn::GroupedSums> sums;
+  bool groupsExamples = false;
 };
 
 /// Compiles condition and body of a compute.

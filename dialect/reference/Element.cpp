@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/reference/Element.h"
+#include "dialect/reference/GroupedSums.h"
 
 #include <algorithm>
 #include <cmath>
@@ -180,6 +181,7 @@ void ElementTask::start(const Code &newCode, const std::vector<Slot> &initial,
   row.clear();
   value = 0;
   undefined = false;
+  number = 0;
   lastPlace = code->reducer == Reducer::cumsum ? parallel.back() : -1;
   goOn(initial, parallel, lengths);
 }
@@ -189,6 +191,8 @@ void ElementTask::goOn(const std::vector<Slot> &initial,
   registers = initial;
   next = 0;
   empty = false;
+  if (code->sums && code->groupsExamples)
+    number = llvm::alignTo(number, code->sums->terms);
   for (size_t i = 0; i < parallel.size(); ++i) {
     if (parallel[i] < code->lower[i])
       empty = true;
@@ -220,6 +224,7 @@ Outcome ElementTask::resume(RunContext &context) {
       undefined = false;
       break;
     }
+    ++number;
     if (!range->advance(registers))
       break;
   }
@@ -239,10 +244,10 @@ void ElementTask::take(Slot term, const RunContext &context) {
   if (!code->single || code->wholeBody)
     return;
   int lanes = code->lanes;
-  int64_t number = lanes < 0 ? 0 : registers[lanes].whole - code->lower[lanes];
-  singles.push_back({static_cast<float>(term.real),
-                     static_cast<float>(context.factor.real),
-                     static_cast<unsigned>(number % 16), place});
+  int64_t lane = lanes < 0 ? 0 : registers[lanes].whole - code->lower[lanes];
+  singles.push_back(
+      {static_cast<float>(term.real), static_cast<float>(context.factor.real),
+       static_cast<unsigned>(lane % 16), code->sums ? number : place});
 }
 
 /// The reduction indices as one number: what argmax gives, and the place in
@@ -260,7 +265,9 @@ int64_t ElementTask::rowMajorPlace(const LengthTable &lengths) const {
 
 void ElementTask::combineSingle() {
   Order order{code->lanes >= 0, code->fused};
-  if (givesRow(*code))
+  if (code->sums)
+    value = sumInGroups(*code->sums, singles);
+  else if (givesRow(*code))
     row =
         normaliseSingle(code->reducer == Reducer::log_softmax, order, singles);
   else

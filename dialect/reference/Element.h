@@ -70,6 +70,7 @@ private:
   bool empty = false;
   bool undefined = false;
   int64_t lastPlace = -1;      // of cumsum
+  int64_t number = 0;          // of the next term, with those excluded
   std::vector<Slot> terms;     // what is reduced
   std::vector<int64_t> places; // and, where it matters, their places
   std::vector<Term> singles;   // the same in f32, in the order of the sum

@@ -8,6 +8,7 @@
 
 #include "dialect/reference/Element.h"
 #include "dialect/reference/Interpreter.h"
+#include "dialect/reference/Program.h"
 
 using namespace mlir;
 using namespace fovea;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GroupedSums.h"
 #include "dialect/Precision.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Batch.h"
@@ -70,10 +71,14 @@ struct ChoosePrecision
     Type precision = allowedPrecision(getOperation());
     if (!precision)
       return;
+    std::optional<GroupedSums> sums = allowedGroupedSums(getOperation());
     getOperation().walk([&](ComputeOp op) {
       ProductAttr product = productOf(op);
-      if (product && isLarge(op, product))
-        setPrecision(op, precision);
+      if (!product || !isLarge(op, product))
+        return;
+      setPrecision(op, precision);
+      if (sums)
+        setGroupedSums(op, *sums);
     });
   }
 };

@@ -41,9 +41,10 @@ def Cpu_Target : AttrDef<Cpu_Dialect, "CpuTarget", [Attn_TargetInterface]> {
   let extraClassDeclaration = [{
     void addPasses(Stage stage, AddPass add) const;
     int64_t getTileColumns() const { return getLanes() * getTileVectors(); }
-    /// Whole numbers of 8 bits (codegen/cpu/products/IntegerGemm.h).
+    /// Whole numbers of 8 bits (codegen/cpu/products/IntegerGemm.h), and bf16
+    /// numbers with the sums of a tensor core (runtime/TensorCore.h).
     bool multiplies(::mlir::Type factor, ::mlir::Type sum) const {
-      return factor.isInteger(8) && sum.isF32();
+      return (factor.isInteger(8) || factor.isBF16()) && sum.isF32();
     }
   }];
 }

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "targets/nvidia/TileKeys.h"
+#include "dialect/GroupedSums.h"
 #include "dialect/Precision.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/Batch.h"
@@ -33,10 +34,11 @@ static constexpr int64_t mostColumns = 128;
 static constexpr int64_t termsAtOnce = 16;
 
 /// Returns whether an op is a product with rounded factors and few places of
-/// index `index`.
+/// index `index`. Where the sums are stated, all machines
+/// have the same results, so nothing may be approximate.
 static bool isRounded(ComputeOp op, unsigned ExampleProduct::*index) {
   std::optional<ExampleProduct> product = exampleProductOf(op);
-  if (!product || !precisionOf(op))
+  if (!product || !precisionOf(op) || groupedSumsOf(op))
     return false;
   auto extent = dyn_cast<IntegerAttr>(op.getExtents()[(*product).*index]);
   return extent && extent.getInt() <= mostColumns;

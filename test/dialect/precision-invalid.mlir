@@ -1,6 +1,6 @@
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file
 
-// What `attn.precision` may say, and of what.
+// What `attn.precision` and `attn.sums` may say, and of what.
 
 attn.program @sum {
   %x = attn.data "x" : !attn.array<[8], f64>
@@ -37,4 +37,21 @@ attn.program @many_terms {
     attn.yield %2 : f64
   } {attn.precision = i8} : !attn.array<["S", 64], f64>
   attn.output "h" %h : !attn.array<["S", 64], f64>
+}
+
+// -----
+
+// expected-error @+1 {{expects 'attn.sums' to be the terms of a group (1 to 16), its digits (1 to 25) and the place of 0 (-149 to -126), but it is array<i64: 17, 25, -133>}}
+attn.program @groups attributes {attn.sums = array<i64: 17, 25, -133>} {
+}
+
+// -----
+
+attn.program @chain {
+  %x = attn.data "x" : !attn.array<[8], f64>
+  // expected-error @+1 {{has sums in groups, but its factors are not bf16}}
+  %y = attn.compute () sum (%k: 8) {
+    %0 = attn.read %x[%k] : !attn.array<[8], f64>
+    attn.yield %0 : f64
+  } {attn.sums = array<i64: 16, 25, -133>} : !attn.array<[], f64>
 }

@@ -13,6 +13,9 @@
 #include "runtime/model/SearchFlagsCli.h"
 #include "tools/fovea/Options.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace fovea::cli {
 
 /// NAME=FILE.
@@ -168,28 +171,34 @@ protected:
   /// `--target` sets the same value as `--cpu`: there is one machine of each
   /// other kind.
   void addTarget(CLI::App *command) {
+    std::vector<std::string> names = gpuTargets();
+    std::string gpus = fmt::format("{}", fmt::join(names, ", "));
+    names.insert(names.begin(), {"native", "aarch64", "wasm32"});
     command
         ->add_option("--target", arguments.cpu,
                      "target machine: aarch64 (64-bit ARM, Linux), wasm32 "
-                     "(WebAssembly), cuda or cuda:sm_80, cuda:sm_90a (NVIDIA "
-                     "GPUs); default: this one")
-        ->check(CLI::IsMember({"native", "aarch64", "wasm32", "cuda",
-                               "cuda:sm_80", "cuda:sm_90a"}))
+                     "(WebAssembly), " +
+                         gpus + " (NVIDIA GPUs); default: this one")
+        ->check(CLI::IsMember(names))
         ->excludes(command->get_option("--cpu"));
   }
 
   void addPrecision(CLI::App *command) {
     command
-        ->add_option("--precision", arguments.precision,
-                     "f32 (default); int8: products with weights in whole "
-                     "numbers of 8 bits, exactly (not for training); bf16: on "
-                     "a CPU, weights are rounded to bf16 and stored in it, and "
-                     "all else is f32, as are the weights that training "
-                     "changes; on a GPU, tensor "
-                     "cores multiply large matrices in bf16, with sums in "
-                     "f32; int4: weights are multiples of a scale for each 32, "
-                     "in 4 bits, and all else is f32 (not for training)")
-        ->check(CLI::IsMember({"f32", "int8", "bf16", "int4"}));
+        ->add_option(
+            "--precision", arguments.precision,
+            "f32 (default); int8: products with weights in whole "
+            "numbers of 8 bits, exactly (not for training); bf16: on "
+            "a CPU, weights are rounded to bf16 and stored in it, and "
+            "all else is f32, as are the weights that training "
+            "changes; on a GPU, tensor "
+            "cores multiply large matrices in bf16, with sums in "
+            "f32; bf16:sm_80, bf16:sm_90: the bits of the tensor cores "
+            "of an A100 or an H100, on that GPU and, slowly, on a "
+            "CPU; int4: weights are multiples of a scale for each 32, "
+            "in 4 bits, and all else is f32 (not for training)")
+        ->check(CLI::IsMember(
+            {"f32", "int8", "bf16", "bf16:sm_80", "bf16:sm_90", "int4"}));
   }
 
   /// Commands that execute run on this machine's CPU or on its GPU.
@@ -205,13 +214,15 @@ protected:
 
   /// For an architecture without a device, bench prints estimates.
   void addBenchDevice(CLI::App *command) {
+    std::vector<std::string> names = estimatedTargets();
+    std::string gpus = fmt::format("{}", fmt::join(names, ", "));
+    names.insert(names.begin(), {"native", "cuda", "auto"});
     command
         ->add_option("--target", arguments.cpu,
                      "native (default): the CPU; cuda: the first NVIDIA GPU; "
-                     "auto: that GPU if there is one, else the CPU; "
-                     "cuda:sm_80, cuda:sm_90a: estimate kernels without a GPU")
-        ->check(CLI::IsMember(
-            {"native", "cuda", "auto", "cuda:sm_80", "cuda:sm_90a"}))
+                     "auto: that GPU if there is one, else the CPU; " +
+                         gpus + ": estimate kernels without a GPU")
+        ->check(CLI::IsMember(names))
         ->excludes(command->get_option("--cpu"));
   }
 

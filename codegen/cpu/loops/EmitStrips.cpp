@@ -140,7 +140,7 @@ void StripEmitter::multiplyRows(const StripMember &member, Value first,
   // Without terms, one turn writes zeros.
   lastTerm = b.max(lastTerm, b.add(firstTerm, one));
   b.loop(firstTerm, lastTerm, depth, [&](Value term) {
-    b.call(gemmName(real),
+    b.call(gemmName(elementOf(member.op, real)),
            {address(all.a.base, b.mul(term, all.a.along[product.k])),
             all.a.along[product.m], all.a.along[product.k],
             address(rooms[member.packed], b.mul(term, b.mul(panels, width))),
@@ -165,7 +165,7 @@ void StripEmitter::sumRows(const StripMember &member, Value first,
   // The rows of C that these terms affect.
   Value last = b.sub(b.add(first, count), one);
   auto [from, to] = inBand(product.terms.turned(), all.m, first, last);
-  b.call(gemmName(real),
+  b.call(gemmName(elementOf(member.op, real)),
          {address(all.a.base, b.mul(from, all.a.along[product.m])),
           all.a.along[product.m], all.a.along[product.k], room,
           address(all.c.base, b.mul(from, all.c.along[product.m])),

@@ -46,7 +46,7 @@ void ProgramEmitter::emitBatchedProduct(ComputeOp op, ExampleProduct product) {
       for (std::optional<int64_t> bound :
            {band.from ? std::optional(-*band.from) : std::nullopt, band.to})
         arguments.push_back(kernel.number(bound.value_or(unbounded)));
-    kernel.call(productName(real), arguments);
+    kernel.call(productName(elementOf(op, real)), arguments);
   };
   std::string name = op.getLabel().value_or("").str() + ".gemm";
   launch(op, name, units,

@@ -37,7 +37,7 @@ void ProgramEmitter::emitGathered(ComputeOp op, RowsProduct product) {
         };
         Value height = kernel.number(gatheredRows);
         Value count = kernel.number(product.count);
-        if (choosesRows(op, product)) {
+        if (skipsTerms(op, product)) {
           kernel.call(gemmChosenName(real),
                       {slotOf(storage.of(product.left.getArray())),
                        slotOf(*storage.rowListOf(op)),
@@ -50,7 +50,7 @@ void ProgramEmitter::emitGathered(ComputeOp op, RowsProduct product) {
                        kernel.min(kernel.mul(last, height), count)});
           return;
         }
-        kernel.call(gemmColumnsName(real),
+        kernel.call(gemmColumnsName(elementOf(op, real)),
                     {slotOf(storage.of(product.left.getArray())),
                      slotOf(*storage.rowListOf(op)),
                      kernel.number(product.runs),

@@ -154,7 +154,7 @@ void ProgramEmitter::multiply(KernelBuilder &kernel, Value frame, ComputeOp op,
   if (product.gathered) {
     arguments = {from, list, kernel.number(product.runs),
                  kernel.number(product.runLength)};
-    name = gemmRunsName(real);
+    name = gemmRunsName(elementOf(op, real));
   } else if (list) {
     arguments = {from, list};
     name = functions.multiplyRows;

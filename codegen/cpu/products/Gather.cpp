@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/products/MicroKernel.h"
+#include "codegen/cpu/products/TensorKernel.h"
 
 using namespace mlir;
 using namespace fovea::codegen;
@@ -19,7 +19,7 @@ static constexpr int64_t mostPanels = 4, depth = 512;
 /// Elements of a run that are computed at a time.
 static constexpr int64_t gatheredAtOnce = 512;
 
-std::string fovea::codegen::gemmColumnsName(Type element) {
+std::string fovea::codegen::gemmColumnsName(GemmElement element) {
   return nameFor("fovea_gemm_columns", element);
 }
 
@@ -39,6 +39,7 @@ namespace {
 /// The arguments of the function.
 struct Columns {
   KernelBuilder &b;
+  GemmElement both;
   Type element;
   GemmTile tile;
   Value a, list, runs, run, right, rs, cs, c, ldc, n, k, first, last;
@@ -98,8 +99,10 @@ void Columns::multiply() {
                              b.select(isNowhere, soFar[1], b.add(each, one))};
                    });
         Value begin = b.min(ends[0], ends[1]);
+        if (both.sums)
+          begin = b.sub(begin, b.rem(begin, b.number(termsOfGroups)));
         Value row = b.add(b.mul(index, run), from);
-        b.call(gemmBlockName(LeftSide::columns, element),
+        b.call(gemmBlockName(LeftSide::columns, both),
                {b.at(number, columns, begin), zero,
                 address(packed, begin, width), b.mul(terms, width),
                 b.at(element, address(c, row, ldc), column), ldc,
@@ -110,7 +113,7 @@ void Columns::multiply() {
   });
 }
 
-void fovea::codegen::emitGather(KernelBuilder &builder, Type element,
+void fovea::codegen::emitGather(KernelBuilder &builder, GemmElement element,
                                 const GemmTile &tile) {
   Type number = builder.i64(), pointer = builder.pointer();
   Type arguments[] = {pointer, pointer, number, number, pointer, number, number,
@@ -118,7 +121,8 @@ void fovea::codegen::emitGather(KernelBuilder &builder, Type element,
   builder.function(gemmColumnsName(element), arguments, /*isPrivate=*/false,
                    [&](ValueRange args) {
                      Columns columns{.b = builder,
-                                     .element = element,
+                                     .both = element,
+                                     .element = element.type,
                                      .tile = tile,
                                      .a = args[0],
                                      .list = args[1],

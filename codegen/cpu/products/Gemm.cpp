@@ -14,6 +14,7 @@
 
 #include "codegen/cpu/products/Gemm.h"
 #include "codegen/cpu/products/MicroKernel.h"
+#include "codegen/cpu/products/TensorKernel.h"
 
 using namespace mlir;
 using namespace fovea::codegen;
@@ -23,7 +24,7 @@ using Values = KernelBuilder::Values;
 /// Terms of one block. A panel's part of it takes 96 KB.
 static constexpr int64_t blockDepth = stagedStride - 16;
 /// The same for rows that consist of runs: nothing of A is copied.
-static constexpr int64_t runsDepth = 768;
+static constexpr int64_t runsDepth = mostTerms;
 /// This many elements of B stay in the second-level cache.
 static constexpr int64_t mostNearPanels = int64_t(1) << 18;
 /// Products of this few rows read B once per row at most; several panels at a
@@ -33,19 +34,23 @@ static constexpr int64_t thinRows = 3;
 /// panel meanwhile.
 static constexpr int64_t blockRows = 96;
 
+/// What is packed does not depend on the order of sums.
+static GemmElement asPacked(GemmElement element) {
+  return {element.type, element.right};
+}
 std::string fovea::codegen::packName(GemmElement element) {
-  return nameFor("fovea_pack", element);
+  return nameFor("fovea_pack", asPacked(element));
 }
 std::string fovea::codegen::packFarName(GemmElement element) {
-  return nameFor("fovea_pack_far", element);
+  return nameFor("fovea_pack_far", asPacked(element));
 }
 std::string fovea::codegen::packPartsName(GemmElement element) {
-  return nameFor("fovea_pack_parts", element);
+  return nameFor("fovea_pack_parts", asPacked(element));
 }
 std::string fovea::codegen::gemmName(GemmElement element) {
   return nameFor("fovea_gemm", element);
 }
-std::string fovea::codegen::gemmRunsName(Type element) {
+std::string fovea::codegen::gemmRunsName(GemmElement element) {
   return nameFor("fovea_gemm_runs", element);
 }
 
@@ -121,6 +126,7 @@ struct Emitter {
   void emitGemmRuns();
   Value heightOfBlocks(Value m);
   Value depthOf(Value terms, Value run, int64_t limit);
+  Value wholeGroups(Value terms);
 };
 
 /// The arguments of a block, in order, after the address of A.
@@ -464,8 +470,10 @@ void Emitter::emitGemm(bool isListed) {
 
         // k = 0 still makes one turn, which writes zeros.
         Value terms = b.max(k, one);
-        Value limit = b.select(staged, b.number(blockDepth), terms);
-        Value depth = b.divUp(terms, b.divUp(terms, limit));
+        Value limit = b.number(blockDepth);
+        if (!both.sums)
+          limit = b.select(staged, limit, terms);
+        Value depth = wholeGroups(b.divUp(terms, b.divUp(terms, limit)));
         Value height = heightOfBlocks(m);
         Value panelSize = b.mul(k, b.number(tile.columns()));
         b.loop(zero, terms, depth, [&](Value term) {
@@ -516,14 +524,19 @@ Value Emitter::depthOf(Value terms, Value run, int64_t limit) {
   return b.select(b.atMost(together, most), together, depth);
 }
 
+/// At least as many terms, whose groups are whole.
+Value Emitter::wholeGroups(Value terms) {
+  Value group = b.number(both.sums ? termsOfGroups : 1);
+  return b.mul(b.divUp(terms, group), group);
+}
+
 void Emitter::emitGemmRuns() {
   Type number = b.i64(), pointer = b.pointer();
   Type arguments[] = {pointer, pointer, number,       number, pointer,
                       pointer, number,  number,       number, number,
                       number,  number,  b.getI1Type()};
   b.function(
-      gemmRunsName(element), arguments, /*isPrivate=*/false,
-      [&](ValueRange args) {
+      gemmRunsName(both), arguments, /*isPrivate=*/false, [&](ValueRange args) {
         Value a = args[0], list = args[1], runs = args[2], run = args[3];
         Value bp = args[4], c = args[5], ldc = args[6];
         Value m = args[7], n = args[8], k = args[9];
@@ -534,10 +547,11 @@ void Emitter::emitGemmRuns() {
         // k = 0 still makes one turn, which writes zeros.
         Value terms = b.max(k, one);
         Value panelSize = b.mul(k, b.number(tile.columns()));
-        Value depth = depthOf(terms, run, runsDepth);
+        Value depth = both.sums ? b.min(wholeGroups(terms), b.number(runsDepth))
+                                : depthOf(terms, run, runsDepth);
         auto multiply = [&](Value term, Value row, Value height) {
           Value panels = b.at(right, bp, b.mul(term, b.number(tile.columns())));
-          b.call(gemmBlockName(LeftSide::runs, element),
+          b.call(gemmBlockName(LeftSide::runs, both),
                  {a, b.at(number, list, b.mul(row, runs)), runs, run, term,
                   none, panels, panelSize, address(c, row, ldc), ldc,
                   b.min(height, b.sub(m, row)), b.min(depth, b.sub(k, term)), n,
@@ -570,8 +584,10 @@ void fovea::codegen::emitGemm(ModuleOp module, GemmElement element,
   KernelBuilder builder(module);
   GemmTile tile = gemmTile(element.type, target);
   for (bool isFar : {false, true})
-    emitPack(builder, element, tile, isFar);
-  emitPackParts(builder, element, tile);
+    emitPack(builder, asPacked(element), tile, isFar);
+  emitPackParts(builder, asPacked(element), tile);
+  if (element.sums)
+    declareTensorCore(builder, module);
   Emitter emitter(builder, element, tile);
   emitter.emitStage();
   emitter.emitStageRows();
@@ -579,13 +595,13 @@ void fovea::codegen::emitGemm(ModuleOp module, GemmElement element,
   for (bool isListed : {false, true})
     emitter.emitGemm(isListed);
   if (element.isSame())
-    emitProduct(builder, element.type, tile);
+    emitProduct(builder, element, tile);
 }
 
-void fovea::codegen::emitGatheredGemm(ModuleOp module, Type element,
+void fovea::codegen::emitGatheredGemm(ModuleOp module, GemmElement element,
                                       const Target &target) {
   KernelBuilder builder(module);
-  GemmTile tile = gemmTile(element, target);
+  GemmTile tile = gemmTile(element.type, target);
   Emitter emitter(builder, element, tile);
   emitter.emitBlock(LeftSide::runs);
   emitter.emitBlock(LeftSide::columns);

@@ -20,6 +20,7 @@
 
 #include "codegen/kernel/Runs.h"
 #include "codegen/native/Target.h"
+#include "dialect/GroupedSums.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/data/StorageFormat.h"
 
@@ -32,11 +33,14 @@ class KernelBuilder;
 /// The elements of A and C, and those of B: of the same type, or numbers of a
 /// rounded format, which f32 has exactly.
 struct GemmElement {
-  GemmElement(mlir::Type type, const runtime::StorageFormat *right = nullptr)
-      : type(type), right(right) {}
+  GemmElement(mlir::Type type, const runtime::StorageFormat *right = nullptr,
+              std::optional<attn::GroupedSums> sums = std::nullopt)
+      : type(type), right(right), sums(sums) {}
 
   mlir::Type type;
   const runtime::StorageFormat *right;
+  /// In which groups terms are added; nothing: in a chain.
+  std::optional<attn::GroupedSums> sums;
   bool isSame() const { return !right; }
 };
 
@@ -103,6 +107,10 @@ bool isGemmElement(mlir::Type element);
 ///
 /// With B in bf16, packed and before, `<t>` is f32_bf16 (so for other formats),
 /// and there is no `@fovea_product`.
+///
+/// With sums in groups, the functions are f32_groups_16_25_133, and so on. They
+/// call `@fovea_tensor_core` (runtime/TensorCore.h), and read what
+/// `@fovea_pack_f32` packs.
 void emitGemm(mlir::ModuleOp module, GemmElement element, const Target &target);
 
 /// Adds the functions for a gathered A; call `emitGemm` first.
@@ -119,7 +127,7 @@ void emitGemm(mlir::ModuleOp module, GemmElement element, const Target &target);
 ///   then be passed over. B is found at b + k*rs + n*cs, and packed piece by
 ///   piece. It computes the rows first..last-1 of C = A * B, and uses 410 KB of
 ///   the stack in f32.
-void emitGatheredGemm(mlir::ModuleOp module, mlir::Type element,
+void emitGatheredGemm(mlir::ModuleOp module, GemmElement element,
                       const Target &target);
 
 /// Adds another one, for rows that a condition selects:
@@ -150,9 +158,9 @@ std::string packFarName(GemmElement element);
 std::string packPartsName(GemmElement element);
 std::string gemmName(GemmElement element);
 std::string gemmRowsName(GemmElement element);
-std::string gemmRunsName(mlir::Type element);
-std::string productName(mlir::Type element);
-std::string gemmColumnsName(mlir::Type element);
+std::string gemmRunsName(GemmElement element);
+std::string productName(GemmElement element);
+std::string gemmColumnsName(GemmElement element);
 std::string gemmChosenName(mlir::Type element);
 
 } // namespace fovea::codegen

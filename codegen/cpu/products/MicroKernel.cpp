@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/products/MicroKernel.h"
+#include "codegen/cpu/products/TensorKernel.h"
 #include "codegen/kernel/StoredReals.h"
 
 using namespace mlir;
@@ -297,9 +298,15 @@ Values Kernel::multiply(Values state) {
   return state;
 }
 
+static std::string groupsSuffix(const fovea::attn::GroupedSums &sums) {
+  return "_groups_" + std::to_string(sums.terms) + "_" +
+         std::to_string(sums.digits) + "_" + std::to_string(-sums.placeOfZero);
+}
+
 std::string fovea::codegen::nameFor(StringRef stem, GemmElement element) {
   return (stem + (element.type.isF32() ? "_f32" : "_f64") +
-          (element.isSame() ? "" : "_" + std::string(element.right->name)))
+          (element.isSame() ? "" : "_" + std::string(element.right->name)) +
+          (element.sums ? groupsSuffix(*element.sums) : ""))
       .str();
 }
 
@@ -338,13 +345,19 @@ static StringRef stemOf(LeftSide left) {
   llvm_unreachable("no such left side");
 }
 
+std::string fovea::codegen::kernelName(GemmElement element,
+                                       const KernelShape &shape) {
+  return nameFor(stemOf(shape.left), element) + "_" +
+         std::to_string(shape.rows) + "x" + std::to_string(shape.vectors);
+}
+
 std::string fovea::codegen::emitMicroKernel(KernelBuilder &builder,
                                             GemmElement element,
                                             const GemmTile &tile,
                                             const KernelShape &shape) {
-  std::string name = nameFor(stemOf(shape.left), element);
-  name +=
-      "_" + std::to_string(shape.rows) + "x" + std::to_string(shape.vectors);
+  if (element.sums)
+    return emitTensorKernel(builder, element, tile, shape);
+  std::string name = kernelName(element, shape);
   Type number = builder.i64(), pointer = builder.pointer();
   SmallVector<Type> arguments = leftArguments(builder, shape.left);
   size_t numLeft = arguments.size();

@@ -54,6 +54,11 @@ constexpr int64_t stagedStride = 512 + 16;
 std::string emitMicroKernel(KernelBuilder &builder, GemmElement element,
                             const GemmTile &tile, const KernelShape &shape);
 
+std::string kernelName(GemmElement element, const KernelShape &shape);
+
+/// The most terms of one call of a kernel.
+constexpr int64_t mostTerms = 768;
+
 /// The arguments with the address of A.
 llvm::SmallVector<mlir::Type> leftArguments(KernelBuilder &builder,
                                             LeftSide left);
@@ -76,7 +81,7 @@ void emitPackParts(KernelBuilder &builder, GemmElement element,
 
 /// Adds `@fovea_product_<t>`, which calls `@fovea_pack_<t>` and
 /// `@fovea_gemm_<t>`.
-void emitProduct(KernelBuilder &builder, mlir::Type element,
+void emitProduct(KernelBuilder &builder, GemmElement element,
                  const GemmTile &tile);
 
 /// Returns the name of the function that multiplies a block of rows and terms.
@@ -91,7 +96,7 @@ mlir::Value zerosOfRun(KernelBuilder &builder, mlir::VectorType vector,
                        mlir::Value count, int64_t depth);
 
 /// Adds `@fovea_gemm_columns_<t>`, which calls `@fovea_pack_<t>`.
-void emitGather(KernelBuilder &builder, mlir::Type element,
+void emitGather(KernelBuilder &builder, GemmElement element,
                 const GemmTile &tile);
 
 /// `stem` with the element types appended, like fovea_gemm_f32.

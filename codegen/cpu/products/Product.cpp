@@ -18,7 +18,7 @@ static constexpr int64_t deepest = 512, deepestInBand = 128;
 /// Rows, and panels, that are skipped together.
 static constexpr int64_t bandRows = 96, panelsInBand = 4;
 
-std::string fovea::codegen::productName(Type element) {
+std::string fovea::codegen::productName(GemmElement element) {
   return nameFor("fovea_product", element);
 }
 
@@ -26,6 +26,7 @@ namespace {
 /// The arguments, and values shared by all pieces.
 struct Product {
   KernelBuilder &b;
+  GemmElement both;
   Type element;
   GemmTile tile;
   Value a, ars, acs, right, rs, cs, c, ldc, m, n, k;
@@ -79,7 +80,7 @@ void Product::multiply() {
             b.both(touches(column, numColumns, nBelow, nAbove),
                    b.either(isFirst, touches(term, terms, kBelow, kAbove)));
         b.branch(matters, [&] {
-          b.call(gemmName(element),
+          b.call(gemmName(both),
                  {address(a, row, ars, term, acs), ars, acs, scratch,
                   address(c, row, ldc, column, one), ldc, rows, numColumns,
                   terms, zero, numPanels, b.less(zero, term)});
@@ -106,7 +107,7 @@ void Product::clearOutside() {
   });
 }
 
-void fovea::codegen::emitProduct(KernelBuilder &builder, Type element,
+void fovea::codegen::emitProduct(KernelBuilder &builder, GemmElement element,
                                  const GemmTile &tile) {
   Type number = builder.i64(), pointer = builder.pointer();
   Type arguments[] = {pointer, number,  number, pointer, number,
@@ -115,7 +116,8 @@ void fovea::codegen::emitProduct(KernelBuilder &builder, Type element,
   builder.function(productName(element), arguments, /*isPrivate=*/false,
                    [&](ValueRange args) {
                      Product product{.b = builder,
-                                     .element = element,
+                                     .both = element,
+                                     .element = element.type,
                                      .tile = tile,
                                      .a = args[0],
                                      .ars = args[1],

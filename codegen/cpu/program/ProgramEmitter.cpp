@@ -5,6 +5,7 @@
 #include "codegen/cpu/program/CpuScheduler.h"
 #include "codegen/math/ExpandMath.h"
 #include "codegen/program/ShareKernels.h"
+#include "dialect/Precision.h"
 #include "passes/memory/Locations.h"
 
 using namespace mlir;
@@ -30,6 +31,14 @@ LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
   return success();
 }
 
+GemmElement fovea::codegen::elementOf(ComputeOp op, Type real) {
+  return {real, nullptr, groupedSumsOf(op)};
+}
+
+bool fovea::codegen::skipsTerms(ComputeOp op, const RowsProduct &product) {
+  return choosesRows(op, product) && !product.isByRows() && !groupedSumsOf(op);
+}
+
 ProductFunctions fovea::codegen::functionsOf(ComputeOp op, Type real) {
   const StorageFormat *packed = packedFormatOf(op, real);
   if (packed && packed->kind == StorageFormat::Columns)
@@ -44,7 +53,7 @@ ProductFunctions fovea::codegen::functionsOf(ComputeOp op, Type real) {
             .pack = packGroupsName,
             .packFar = packGroupsName,
             .packParts = packGroupsName};
-  GemmElement element(real, packed);
+  GemmElement element(real, packed, groupedSumsOf(op));
   return {.multiply = gemmName(element),
           .multiplyRows = gemmRowsName(element),
           .pack = packName(element),
@@ -71,7 +80,22 @@ ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
       target(options.target), tile(gemmTile(real, target)),
       sharesKernels(!options.keepsNames && !options.notes) {}
 
+/// No CPU defines the order of such sums.
+static LogicalResult verifyRoundedSums(ProgramOp program) {
+  WalkResult walk = program.walk([](ComputeOp op) {
+    Type factor = precisionOf(op);
+    if (!factor || !factor.isBF16() || groupedSumsOf(op))
+      return WalkResult::advance();
+    op.emitError() << "has factors in bf16, whose sums no CPU defines; help: "
+                      "name a tensor core, as in '--precision bf16:sm_90'";
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
+}
+
 LogicalResult ProgramEmitter::emit(const EmitOptions &options) {
+  if (failed(verifyRoundedSums(program)))
+    return failure();
   FailureOr<launch::ProgramOp> schedule =
       CpuScheduler(program, storage)
           .schedule(options.launches, options.marksSteps);
@@ -107,10 +131,12 @@ void ProgramEmitter::declareFunctions(bool marksSteps) {
     if (const StorageFormat *packed =
             product ? packedFormatOf(compute, real) : nullptr)
       emitFunctions(module, real, *packed, target);
+    if (compute && groupedSumsOf(compute))
+      emitGemm(module, elementOf(compute, real), target);
     if (!product || !product->gathered)
       return;
-    emitGatheredGemm(module, real, target);
-    if (choosesRows(compute, *product) && !product->isByRows())
+    emitGatheredGemm(module, elementOf(compute, real), target);
+    if (skipsTerms(compute, *product))
       emitChosenGemm(module, real, target);
     declare(poolThreadsName, pointer, main.getI32Type());
   });

@@ -27,6 +27,13 @@ struct ProductFunctions {
 };
 ProductFunctions functionsOf(attn::ComputeOp op, mlir::Type real);
 
+/// The elements of a product whose right side is not packed ahead.
+GemmElement elementOf(attn::ComputeOp op, mlir::Type real);
+
+/// Whether a sum over the examples skips the terms that its condition excludes.
+/// Sums in groups have them as zeros.
+bool skipsTerms(attn::ComputeOp op, const attn::RowsProduct &product);
+
 /// The start of this thread's part.
 mlir::Value threadMemory(KernelBuilder &kernel, mlir::Type real,
                          mlir::Value frame, attn::ThreadMemory memory);

@@ -8,6 +8,8 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 
 using namespace mlir;
@@ -80,6 +82,15 @@ static void makeEntry(llvm::Function &function, int64_t slots, int64_t threads,
     function.addFnAttr("nvvm.maxnreg", std::to_string(registers));
 }
 
+/// Text of PTX may be about all threads of a warp: it stays where these meet.
+static void keepTogether(llvm::Module &code) {
+  for (llvm::Function &function : code)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+          call && call->isInlineAsm())
+        call->setConvergent();
+}
+
 llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
                                                        const Target &target,
                                                        DeviceText text) {
@@ -119,6 +130,7 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
   for (const Entry &entry : entries)
     makeEntry(*code->getFunction(entry.name), entry.slots, entry.threads,
               entry.registers);
+  keepTogether(*code);
   optimise(*code, **machine);
   std::string result;
   llvm::raw_string_ostream stream(result);
