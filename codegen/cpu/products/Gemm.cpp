@@ -526,7 +526,9 @@ Value Emitter::depthOf(Value terms, Value run, int64_t limit) {
 
 /// At least as many terms, whose groups are whole.
 Value Emitter::wholeGroups(Value terms) {
-  Value group = b.number(both.sums ? termsOfGroups : 1);
+  if (!both.sums)
+    return terms;
+  Value group = b.number(termsOfGroups);
   return b.mul(b.divUp(terms, group), group);
 }
 
