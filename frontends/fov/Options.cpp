@@ -51,10 +51,10 @@ ArrayRef<StringRef> fovea::fov::metrics() {
 
 ArrayRef<StringRef> fovea::fov::optionNames(StringRef block) {
   static constexpr StringRef train[] = {
-      "average",    "optimiser",   "rate",       "clip",
-      "clip_value", "column_norm", "noise",      "smooth",
-      "init",       "batch",       "bucket",     "early_stop",
-      "decay",      "warmup",      "accumulate", "polyak"};
+      "average",     "optimiser",      "rate",   "clip",   "clip_value",
+      "column_norm", "noise",          "smooth", "init",   "batch",
+      "bucket",      "early_stop",     "decay",  "warmup", "accumulate",
+      "polyak",      "optimiser_state"};
   static constexpr StringRef decode[] = {"beam",      "longest", "shortest",
                                          "normalise", "unknown", "stop",
                                          "valid",     "score"};
@@ -74,7 +74,8 @@ std::string fovea::fov::optionMistake(StringRef block, StringRef name,
   static const std::map<StringRef, std::vector<StringRef>> words = {
       {"average", {"token", "example"}},
       {"optimiser",
-       {"adam", "adamw", "adadelta", "rmsprop", "momentum", "sgd"}}};
+       {"adam", "adamw", "adadelta", "rmsprop", "momentum", "sgd"}},
+      {"optimiser_state", {"f32", "bf16"}}};
   auto it = words.find(name);
   if (it == words.end() || llvm::is_contained(it->second, word))
     return "";

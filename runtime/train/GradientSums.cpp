@@ -189,6 +189,7 @@ template <typename T> void GradientSums<T>::finish(OwnArray<T> &sums) {
 namespace fovea::runtime {
 template OwnArray<float> allocateArray<float>(int64_t);
 template OwnArray<double> allocateArray<double>(int64_t);
+template OwnArray<uint16_t> allocateArray<uint16_t>(int64_t);
 template class GradientSums<float>;
 template class GradientSums<double>;
 } // namespace fovea::runtime

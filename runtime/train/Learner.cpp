@@ -6,6 +6,7 @@
 #include "runtime/data/Checksum.h"
 #include "runtime/data/Quantise.h"
 #include "runtime/train/GradientSums.h"
+#include "runtime/train/StepState.h"
 
 #include <algorithm>
 #include <cmath>
@@ -60,7 +61,8 @@ public:
   }
   std::string notFinite() const override;
   int64_t stateBytes() const override {
-    return (bool(first) + bool(second)) * (to - from) * int64_t(sizeof(T));
+    int64_t each = options.hasBrainState ? sizeof(uint16_t) : sizeof(T);
+    return (bool(first) + bool(second)) * (to - from) * each;
   }
   uint64_t weightsChecksum() const override {
     return checksum(
@@ -78,6 +80,7 @@ public:
 
 private:
   using Memory = OwnArray<T>;
+  using State = StepState<T>;
 
   T *used() const { return average ? average.get() : current.get(); }
   void moveAverage();
@@ -97,7 +100,8 @@ private:
   double normOf() const;
   void gatherChunks(T *array);
   void storeState(TensorFile &file, const std::string &prefix,
-                  const Memory &state);
+                  const State &state);
+  void gatherState(TensorFile &file, const std::string &prefix, const T *state);
   void storeArray(TensorFile &file, const std::string &prefix,
                   const T *array) const;
   void compare(const TensorFile &file, const std::string &prefix,
@@ -121,9 +125,9 @@ private:
   int64_t from = 0, to = 0;
   Memory current, slopes, noisy;
   OwnArray<uint16_t> rounded; // the weights that programs read now, in bf16
-  Memory average;       // of the weights after each update; null: none is kept
-  Memory first, second; // from .. to-1
-  Memory updates;       // of states, while the gradients make a step
+  Memory average;      // of the weights after each update; null: none is kept
+  State first, second; // from .. to-1
+  Memory updates;      // of states, while the gradients make a step
   bool isFirstBatch = false;
 };
 
@@ -181,9 +185,9 @@ LearnerOf<T>::LearnerOf(TensorFile initial, const TrainOptions &options,
   current = allocateArray<T>(total);
   int states = numStates(options.optimiser);
   if (states > 0)
-    first = allocateArray<T>(to - from);
+    first.allocate(to - from, options.hasBrainState);
   if (states > 1)
-    second = allocateArray<T>(to - from);
+    second.allocate(to - from, options.hasBrainState);
   if (options.noise > 0)
     noisy = allocateArray<T>(total);
   if (!options.states.empty())
@@ -359,9 +363,17 @@ template <typename T> double LearnerOf<T>::learn(int64_t update) {
     end = std::min(end, to);
     if (begin >= end)
       return;
-    step(options.optimiser, update, rate, current.get() + begin,
-         slopes.get() + begin, first ? first.get() + (begin - from) : nullptr,
-         second ? second.get() + (begin - from) : nullptr, end - begin, pool);
+    auto at = [&](auto &array) {
+      return array ? array.get() + (begin - from) : nullptr;
+    };
+    if (options.hasBrainState)
+      stepInBrains(options.optimiser, update, rate, current.get() + begin,
+                   slopes.get() + begin, at(first.brains), at(second.brains),
+                   begin, end - begin, pool);
+    else
+      step(options.optimiser, update, rate, current.get() + begin,
+           slopes.get() + begin, at(first.reals), at(second.reals), end - begin,
+           pool);
   };
   // Everything between two parameters without a step, at once.
   int64_t begin = 0;
@@ -419,8 +431,10 @@ std::string LearnerOf<T>::firstNotFinite(const T *array, int64_t from,
 template <typename T> std::string LearnerOf<T>::notFinite() const {
   if (std::string path = firstNotFinite(current.get()); !path.empty())
     return fmt::format("the weights of '{}' are", path);
-  for (const Memory *state : {&first, &second}) {
-    std::string path = firstNotFinite(state->get(), from, to);
+  for (const State *state : {&first, &second}) {
+    std::string path;
+    state->read(
+        [&](const T *values) { path = firstNotFinite(values, from, to); });
     if (isDivided)
       for (const std::string &other : team.gatherTexts(path))
         if (path.empty())
@@ -489,17 +503,33 @@ void LearnerOf<T>::loadArray(const TensorFile &file, const std::string &prefix,
   });
 }
 
+/// Stores values that bf16 has in two bytes each.
+static void narrow(TensorFile &file, const std::string &prefix) {
+  for (auto &[name, tensor] : file.tensors)
+    if (name.starts_with(prefix))
+      tensor = Tensor::of(DType::BF16, tensor.shape, tensor.toDoubles());
+}
+
 /// Sharded state must be gathered while it is stored.
 template <typename T>
 void LearnerOf<T>::storeState(TensorFile &file, const std::string &prefix,
-                              const Memory &state) {
+                              const State &state) {
   if (!state)
     return;
-  if (!isDivided) {
-    if (team.isFirst())
-      storeArray(file, prefix, state.get());
-    return;
-  }
+  state.read([&](const T *values) {
+    if (isDivided)
+      gatherState(file, prefix, values);
+    else if (team.isFirst())
+      storeArray(file, prefix, values);
+  });
+  // What is read from a file has at most the type of the weights.
+  if (state.brains && team.isFirst() && typeOf(T()) == DType::F32)
+    narrow(file, prefix);
+}
+
+template <typename T>
+void LearnerOf<T>::gatherState(TensorFile &file, const std::string &prefix,
+                               const T *state) {
   Memory all = team.isFirst() ? allocateArray<T>(total) : nullptr;
   Parts in = sums->lines(), out = in;
   int64_t own = in.counts[team.rank()];
@@ -508,7 +538,7 @@ void LearnerOf<T>::storeState(TensorFile &file, const std::string &prefix,
   out.counts[0] = own;
   if (!team.isFirst())
     in.counts.assign(team.size(), 0);
-  team.finish(team.beginExchange(state.get(), out, all.get(), in, lineBytes));
+  team.finish(team.beginExchange(state, out, all.get(), in, lineBytes));
   if (all)
     storeArray(file, prefix, all.get());
 }
@@ -547,9 +577,11 @@ std::vector<std::string> LearnerOf<T>::load(const TensorFile &file,
     loadArray(file, hasAverage ? "average/" : "weights/", average.get(), 0,
               total);
   if (first)
-    loadArray(file, "first/", first.get(), from, to);
+    first.write(
+        [&](T *values) { loadArray(file, "first/", values, from, to); });
   if (second)
-    loadArray(file, "second/", second.get(), from, to);
+    second.write(
+        [&](T *values) { loadArray(file, "second/", values, from, to); });
   return mistakes;
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/device/SharedMemory.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -219,6 +220,54 @@ void fovea::runtime::step(const OptimiserOptions &options, int64_t update,
   }
 }
 
+/// Wellons's `lowbias32`, of a place and an update.
+static uint32_t diceOf(int64_t place, int64_t update) {
+  auto mix = [](uint32_t x) {
+    x = (x ^ x >> 16) * 0x7FEB352DU;
+    x = (x ^ x >> 15) * 0x846CA68BU;
+    return x ^ x >> 16;
+  };
+  return mix(static_cast<uint32_t>(place) ^
+             mix(static_cast<uint32_t>(update) +
+                 mix(static_cast<uint32_t>(place >> 32))));
+}
+
+/// Rounds up where the part cut off and `dice`, of 16 bits, give a carry.
+static uint16_t drawBrain(float value, uint32_t dice) {
+  return static_cast<uint16_t>((std::bit_cast<uint32_t>(value) + dice) >> 16);
+}
+
+template <typename T>
+void fovea::runtime::stepInBrains(const OptimiserOptions &options,
+                                  int64_t update, double rate, T *weights,
+                                  const T *gradients, uint16_t *first,
+                                  uint16_t *second, int64_t number,
+                                  int64_t count, FoveaPool *pool) {
+  constexpr int64_t atOnce = 4096;
+  forChunks(count, pool, [&](int64_t begin, int64_t end) {
+    std::vector<T> own(2 * atOnce);
+    for (int64_t at = begin; at < end; at += atOnce) {
+      int64_t most = std::min(atOnce, end - at);
+      T *firstOwn = own.data(), *secondOwn = firstOwn + atOnce;
+      for (int64_t i = 0; i < most; ++i) {
+        firstOwn[i] = first ? brainOf(first[at + i]) : 0;
+        secondOwn[i] = second ? brainOf(second[at + i]) : 0;
+      }
+      step(options, update, rate, weights + at, gradients + at, firstOwn,
+           secondOwn, most, nullptr);
+      for (int64_t i = 0; i < most; ++i) {
+        uint32_t dice = diceOf(number + at + i, update);
+        if (first)
+          first[at + i] =
+              drawBrain(static_cast<float>(firstOwn[i]), dice & 0xFFFF);
+        if (second)
+          second[at + i] =
+              drawBrain(static_cast<float>(secondOwn[i]), dice >> 16);
+      }
+    }
+  });
+}
+
 template <typename T>
 void fovea::runtime::limitRows(T *weights, int64_t rows, int64_t columns,
                                double most) {
@@ -253,6 +302,10 @@ template void fovea::runtime::clamp(float *, double, int64_t);
 template void fovea::runtime::step(const OptimiserOptions &, int64_t, double,
                                    float *, const float *, float *, float *,
                                    int64_t, FoveaPool *);
+template void fovea::runtime::stepInBrains(const OptimiserOptions &, int64_t,
+                                           double, float *, const float *,
+                                           uint16_t *, uint16_t *, int64_t,
+                                           int64_t, FoveaPool *);
 template void fovea::runtime::limitRows(float *, int64_t, int64_t, double);
 
 template std::vector<double>
@@ -269,4 +322,8 @@ template void fovea::runtime::clamp(double *, double, int64_t);
 template void fovea::runtime::step(const OptimiserOptions &, int64_t, double,
                                    double *, const double *, double *, double *,
                                    int64_t, FoveaPool *);
+template void fovea::runtime::stepInBrains(const OptimiserOptions &, int64_t,
+                                           double, double *, const double *,
+                                           uint16_t *, uint16_t *, int64_t,
+                                           int64_t, FoveaPool *);
 template void fovea::runtime::limitRows(double *, int64_t, int64_t, double);

@@ -47,6 +47,17 @@ template <typename T>
 void roundToBf16(uint16_t *rounded, const T *values, int64_t count,
                  FoveaPool *pool);
 
+/// The same update with state in bf16. `number` is the place of the first value
+/// among all of the model. A state is rounded up with a probability that is the
+/// part cut off, by a hash of the value's place and the update: to the nearest,
+/// it would stay where an update changes less than half of its last digit. So
+/// results depend neither on threads nor on processes.
+template <typename T>
+void stepInBrains(const OptimiserOptions &options, int64_t update, double rate,
+                  T *weights, const T *gradients, uint16_t *first,
+                  uint16_t *second, int64_t number, int64_t count,
+                  FoveaPool *pool);
+
 /// Clips values to -limit .. limit.
 template <typename T> void clamp(T *values, double limit, int64_t count);
 

@@ -2,6 +2,7 @@
 
 #include "runtime/train/TrainOptions.h"
 #include "runtime/Functions.h"
+#include "runtime/device/Device.h"
 
 #include <algorithm>
 #include <cmath>
@@ -376,6 +377,10 @@ Status Reader::run() {
                                "not '" +
                                    found->second + "'");
   }
+  if (auto found = entries.find("optimiser_state"); found != entries.end())
+    options.hasBrainState = found->second == "bf16";
+  if (options.hasBrainState && Device::current())
+    return mistake("optimiser_state", "takes f32 on a GPU, not 'bf16'");
   if (auto found = entries.find("bucket"); found != entries.end()) {
     options.buckets = found->second != "none";
     bool isLength = options.buckets && found->second != "all";
@@ -466,6 +471,7 @@ fovea::runtime::describe(const TrainOptions &options) {
       {"decay", number(options.optimiser.decay)},
       {"column_norm", number(options.columnNorm)},
       {"polyak", number(options.polyak)},
+      {"optimiser_state", options.hasBrainState ? "bf16" : "none"},
       {"rounding", options.roundsWeights ? "bf16" : "none"},
       {"noise", number(options.noise) +
                     (options.noiseAfter > 0

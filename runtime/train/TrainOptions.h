@@ -96,6 +96,8 @@ struct TrainOptions {
   /// Programs read weights rounded to bf16 (runtime/data/Quantise.h), and
   /// updates change the f32 weights.
   bool roundsWeights = false;
+  /// The optimiser's state has two bytes per value (StepState.h).
+  bool hasBrainState = false;
   int64_t batch = 32; // examples, or tokens
   bool countsTokens = false;
   int64_t accumulate = 1; // batches for one update
