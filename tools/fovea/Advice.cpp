@@ -211,7 +211,7 @@ std::string fovea::cli::commandFor(StringRef word) {
       {"score", {"perplexity", "logprob", "likelihood", "rescore"}},
       {"eval", {"test", "evaluate", "metric", "bleu", "sacrebleu"}},
       {"train", {"fit", "learn", "finetune", "fine-tune", "resume"}},
-      {"compile", {"build", "export", "convert", "ship", "trace"}},
+      {"compile", {"build", "convert", "ship", "trace"}},
       {"params", {"summary", "parameters", "weights"}},
       {"check", {"lint", "validate", "verify", "parse", "info"}},
       {"fmt", {"format", "tidy"}},
