@@ -150,7 +150,7 @@ def logps(model, program):
 
 def save(model, folder):
     import torch
-    torch.manual_seed(7)
+    torch.manual_seed(1)
     program = kind(model)(config(model))
     for parameter in program.parameters():
         torch.nn.init.uniform_(parameter, -0.8, 0.8)
@@ -168,7 +168,9 @@ def generate(model, folder):
     for row in range(2 if given(model, 0) else 1):
         inputs = given(model, row) or {"input_ids": torch.tensor([[BEGIN[model]]])}
         out = program.generate(**inputs, do_sample=False, num_beams=1, max_new_tokens=8)[0].tolist()
-        ids = out[out.index(BEGIN[model]) + 1:]
+        ids = out if model == "whisper" else out[out.index(BEGIN[model]) + 1:]
+        if model == "whisper" and len(ids) < 8:
+            ids.append(9)  # their program leaves out the beginning and the end
         end = {"llama": 2, "t5": 1}.get(model)
         print(*back(model, ids[: ids.index(end)] if end in ids else ids))
 
