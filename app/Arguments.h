@@ -89,6 +89,11 @@ struct Arguments {
   std::vector<std::string> prefixes;
   std::string dictionary; // for unknown words
 
+  // chat
+  std::string chatTemplate; // a file; empty: beside the weights
+  std::string system;       // the first message
+  bool printsPrompt = false;
+
   // eval
   std::string metric;
   std::vector<std::string> hypotheses, references;
@@ -163,6 +168,7 @@ std::optional<Arguments> parseCommandLine(int argc, char **argv, int &exitCode);
 std::string phaseNames();
 
 int runBench(const Arguments &arguments);
+int runChat(const Arguments &arguments);
 int runCheck(const Arguments &arguments);
 int runCompile(const Arguments &arguments);
 int runData(const Arguments &arguments);

@@ -8,7 +8,7 @@ The feature `shared` holds where reference material lies beside the repository
 with `--param slow=1`: tests that take more than a few seconds require it.
 `nightly` holds with `--param nightly=1`: tests that take minutes, and find
 little that the others do not find.
-`transformers` holds where Python has this package and PyTorch.
+`transformers` holds where Python has this package and PyTorch, `jinja2` where it has that one.
 `pytest`, `mypy` and `scikit_build_core` hold where scripts/setup could get them.
 `chromium` and `patchelf` hold where these programs are installed.
 `node` holds where Node.js runs the extension of an editor.
@@ -126,6 +126,8 @@ if os.path.exists(os.path.join(emulated, "libcuda.so.1")):
     config.available_features.add("emulator")
     config.substitutions.append(("%{emulator}", f"env LD_LIBRARY_PATH={emulated}"))
 
+if importlib.util.find_spec("jinja2"):
+    config.available_features.add("jinja2")
 if importlib.util.find_spec("transformers") and importlib.util.find_spec("torch"):
     config.available_features.add("transformers")
 

@@ -222,6 +222,8 @@ Status ProgramRunner::endStep(bool &over) {
   bool outermost = levels.size() == 2;
   if (outermost)
     steps = level.step;
+  if (outermost && prefixGoesOn())
+    level.ended = hasEnd = false;
   over = level.ended || level.step == level.extent ||
          (outermost && isForcedOver());
   int64_t longest = options->longest ? *options->longest

@@ -74,6 +74,11 @@ protected:
                llvm::ArrayRef<double> value);
   /// Returns whether the given values are used up.
   bool isForcedOver() const;
+  /// Returns whether the prefix has more values for the last choice of a step:
+  /// nothing in it ends the output.
+  bool prefixGoesOn() const {
+    return pending.op && prefixValue(pending.name()).has_value();
+  }
   /// Returns whether the mark "valid" counts in this step; `isLast`: whether it
   /// does for the last chosen value.
   bool isJudged(bool isLast) const {

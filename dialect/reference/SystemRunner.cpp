@@ -335,6 +335,8 @@ Status SystemRunner::endStep(Event &event) {
     extent = lengths.sizeOf(now.extent);
   }
   ++steps;
+  if (prefixGoesOn())
+    ended = hasEnd = false;
   bool over = ended || steps == extent || isForcedOver();
   if (!over && now.open && steps >= longest)
     over = cut = true;

@@ -199,6 +199,26 @@ Status Search::decodeOne(const Batch &examples,
 // Steps
 //===----------------------------------------------------------------------===//
 
+bool SearchRun::prefixGoesOn(int64_t example) const {
+  int last = int(decoder.choices.size()) - 1;
+  const auto &prefix = examples[example]->prefix;
+  auto found = prefix.find(decoder.choices[last].name);
+  return found != prefix.end() &&
+         numMade(last, example, step + 1, 0) < int64_t(found->second.size());
+}
+
+bool SearchRun::tell(const Hypothesis &hypothesis) const {
+  bool goesOn = true;
+  if (!options.listen || width > 1)
+    return goesOn;
+  for (int number = 0; number < int(decoder.choices.size()); ++number)
+    if (!decoder.loopAround(number) && !forcedAt(number, hypothesis.example))
+      for (double value : hypothesis.chosen[number])
+        goesOn &= options.listen(hypothesis.example,
+                                 decoder.choices[number].name, value);
+  return goesOn;
+}
+
 /// The end of a step: moves finished hypotheses, and advances the others.
 Status SearchRun::endStep() {
   std::vector<Hypothesis> going;
@@ -207,7 +227,11 @@ Status SearchRun::endStep() {
     Group &group = groups[hypothesis.group];
     keepStep(hypothesis);
     int64_t steps = step + 1;
+    if (prefixGoesOn(hypothesis.example))
+      hypothesis.ended = hypothesis.hasEnd = false;
     bool over = hypothesis.ended, cut = false;
+    if (!tell(hypothesis) && !over)
+      over = cut = true;
     if (decoder.known)
       over |= steps == lengthAt(decoder.extent, hypothesis.example);
     else if (!over && steps >= longest[hypothesis.example])

@@ -10,7 +10,9 @@
 #include "runtime/Status.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 
 namespace fovea::runtime {
 
@@ -39,6 +41,11 @@ struct SearchOptions {
   double temperature = 1.0;
   int64_t topK = 0;  // 0: all symbols
   double topP = 1.0; // the smallest set of symbols with this probability
+
+  /// Hears each value that a search along one path (a beam of 1, or a sample)
+  /// chooses after the prefix: the example, the name and the value. If it
+  /// returns false, the search of that example ends with this step.
+  std::function<bool(int64_t, const std::string &, double)> listen;
 };
 
 /// Larger than any sensible value: an error.

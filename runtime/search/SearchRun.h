@@ -148,6 +148,11 @@ private:
                std::vector<char> &rejected);
   Status applyMarks(int number, Hypothesis &hypothesis, bool &rejected);
   Status endStep();
+  /// Returns whether the prefix has values of later steps: nothing in it ends
+  /// the output.
+  bool prefixGoesOn(int64_t example) const;
+  /// Tells `options.listen` what a hypothesis chose in this step.
+  bool tell(const Hypothesis &hypothesis) const;
   double logpOf(const Hypothesis &hypothesis) const;
   double scoreOf(double logp, int64_t steps,
                  const std::optional<double> &score) const;

@@ -54,7 +54,7 @@ static void groupCommands(CLI::App &app) {
   static const Group groups[] = {
       {"Begin", {"new", "check", "explain"}},
       {"Train and use",
-       {"data", "train", "decode", "score", "eval", "compile"}},
+       {"data", "train", "decode", "chat", "score", "eval", "compile"}},
       {"Look inside",
        {"info", "plot", "serve", "params", "run", "bench", "doctor"}},
       {"Tools", {"init", "export", "fmt", "lsp", "completion", "help"}},

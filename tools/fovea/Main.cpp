@@ -73,13 +73,13 @@ static int flushOutput(int code) {
 static int runCommand(const Arguments &arguments) {
   using Command = int (*)(const Arguments &);
   static constexpr std::pair<llvm::StringLiteral, Command> commands[] = {
-      {"check", runCheck},     {"params", runParams},   {"init", runInit},
-      {"run", runRun},         {"decode", runDecode},   {"score", runScore},
-      {"bench", runBench},     {"compile", runCompile}, {"fmt", runFmt},
-      {"lsp", runLsp},         {"train", runTrain},     {"eval", runEval},
-      {"plot", runPlot},       {"serve", runServe},     {"doctor", runDoctor},
-      {"explain", runExplain}, {"export", runExport},   {"new", runNew},
-      {"info", runInfo},       {"data", runData}};
+      {"check", runCheck},   {"chat", runChat},       {"params", runParams},
+      {"init", runInit},     {"run", runRun},         {"decode", runDecode},
+      {"score", runScore},   {"bench", runBench},     {"compile", runCompile},
+      {"fmt", runFmt},       {"lsp", runLsp},         {"train", runTrain},
+      {"eval", runEval},     {"plot", runPlot},       {"serve", runServe},
+      {"doctor", runDoctor}, {"explain", runExplain}, {"export", runExport},
+      {"new", runNew},       {"info", runInfo},       {"data", runData}};
   for (auto [name, command] : commands)
     if (arguments.command == name)
       return command(arguments);

@@ -87,6 +87,7 @@ public:
     addPrepare();
     addTrain();
     addDecode();
+    addChat();
     addScore();
     addEval();
     addCompile();
@@ -421,6 +422,59 @@ private:
     addExamples(command, {"fovea decode run --data src=test.txt",
                           "fovea decode run --data src=test.txt --beam 8 "
                           "--show align=align.html"});
+  }
+
+  void addChat() {
+    CLI::App *command = addSpecCommand(
+        "chat", "answer messages with a published language model");
+    addWeights(command);
+    addVocabularies(command);
+    command
+        ->add_option("--template", arguments.chatTemplate,
+                     "the chat template (default: chat_template.jinja or "
+                     "tokenizer_config.json beside the weights)")
+        ->type_name("FILE");
+    command
+        ->add_option("--system", arguments.system,
+                     "a message to the model before the conversation")
+        ->type_name("TEXT");
+    command->add_flag("--print-prompt", arguments.printsPrompt,
+                      "print what the model would read; lines are messages of "
+                      "the user and the model in turn");
+    auto &search = arguments.search;
+    command
+        ->add_option("--max-length", search.maxLength,
+                     "symbols of an answer, at most (default: 512)")
+        ->check(atLeast(1))
+        ->check(below2To63())
+        ->type_name("N");
+    command->add_flag("--sample", search.sample,
+                      "draw each symbol instead of taking the most probable");
+    command
+        ->add_option("--temperature", search.temperature,
+                     "divides the logits of what is drawn")
+        ->check(positive())
+        ->type_name("X");
+    command->add_option("--top-k", search.topK, "draw from the K best symbols")
+        ->check(atLeast(1))
+        ->type_name("K");
+    command
+        ->add_option("--top-p", search.topP,
+                     "draw from the smallest set with this probability")
+        ->check(CLI::Range(0.0, 1.0).description(""))
+        ->type_name("P");
+    command->add_option("--seed", search.seed, "random seed of what is drawn")
+        ->check(fovea::runtime::wholeBelow2To64())
+        ->type_name("N");
+    addThreads(command, "number of threads; does not change results");
+    addDtype(command);
+    addCpu(command);
+    addDevice(command);
+    addPrecision(command);
+    addQuiet(command);
+    addExamples(command, {"fovea chat DIR", "fovea chat llama.safetensors "
+                                            "--vocab word=tokenizer.json "
+                                            "--template chat.jinja"});
   }
 
   void addScore() {
