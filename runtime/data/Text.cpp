@@ -211,7 +211,7 @@ const Segmenter *Vocabularies::piecesOf(const TextField &field) const {
 }
 
 /// The number that a whole word represents, or nothing.
-template <typename T> static std::optional<T> numberOf(std::string_view word) {
+template <typename T> static std::optional<T> numberIn(std::string_view word) {
   T value{};
   auto [end, error] =
       std::from_chars(word.data(), word.data() + word.size(), value);
@@ -229,7 +229,7 @@ std::optional<int64_t> Vocabularies::idOf(const TextField &field,
     auto found = vocabulary->ids.find(std::string(word));
     return found == vocabulary->ids.end() ? Symbol::unknown : found->second;
   }
-  return numberOf<int64_t>(word);
+  return numberIn<int64_t>(word);
 }
 
 std::string Vocabularies::wordOf(const TextField &field, int64_t id) const {
@@ -462,7 +462,7 @@ bool LineReader::readWord(std::string_view word, std::vector<double> &values) {
   if (spec.kind == DataKind::Real) {
     // The library does not accept a leading plus.
     bool hasPlus = word.size() > 1 && word[0] == '+' && word[1] != '-';
-    std::optional<double> value = numberOf<double>(word.substr(hasPlus));
+    std::optional<double> value = numberIn<double>(word.substr(hasPlus));
     if (!value || !std::isfinite(*value))
       return explain(word, fmt::format("'{}' is not a number", word));
     values.push_back(*value);

@@ -43,5 +43,5 @@ def grows(few, some, many, most, least):
 few, some, many = map(cost, sizes)
 wrong = [name for name, is_wrong in (("seconds", many[0] > 7 * few[0]),
                                      ("allocations", grows(few[1], some[1], many[1], 2.5, 0)),
-                                     ("memory", grows(few[2], some[2], many[2], 3, 10))) if is_wrong]
+                                     ("memory", grows(few[2], some[2], many[2], 3, 15))) if is_wrong]
 sys.exit(f"faster than the spec grow {', '.join(wrong)}" if wrong else 0)
