@@ -31,8 +31,10 @@ public:
 private:
   using Row = std::pair<const std::vector<int64_t>, int64_t>;
 
-  /// The number of rows after the elimination of a variable.
-  size_t costOf(unsigned variable) const;
+  /// Whether the elimination of a variable forgets that it is a whole number,
+  /// and the number of rows afterwards.
+  using Cost = std::pair<bool, size_t>;
+  Cost costOf(unsigned variable) const;
   void eliminate(unsigned variable);
   bool combine(const Row &positive, const Row &negative, unsigned variable);
 
@@ -74,13 +76,17 @@ bool System::add(std::vector<int64_t> factors, int64_t constant) {
   return !contradiction;
 }
 
-size_t System::costOf(unsigned variable) const {
+System::Cost System::costOf(unsigned variable) const {
   size_t positive = 0, negative = 0;
+  bool hasPositive = false, hasNegative = false; // other than 1 and -1
   for (const auto &[factors, constant] : rows) {
     positive += factors[variable] > 0;
     negative += factors[variable] < 0;
+    hasPositive |= factors[variable] > 1;
+    hasNegative |= factors[variable] < -1;
   }
-  return positive * negative - (positive + negative) + rows.size();
+  return {hasPositive && hasNegative,
+          positive * negative - (positive + negative) + rows.size()};
 }
 
 bool System::combine(const Row &positive, const Row &negative,
@@ -124,9 +130,9 @@ void System::solve(unsigned numVariables) {
   std::iota(left.begin(), left.end(), 0);
   while (!left.empty() && !contradiction && !gaveUp) {
     auto cheapest = left.begin();
-    size_t least = costOf(*cheapest);
+    Cost least = costOf(*cheapest);
     for (auto it = left.begin(); it != left.end(); ++it)
-      if (size_t cost = costOf(*it); cost < least) {
+      if (Cost cost = costOf(*it); cost < least) {
         least = cost;
         cheapest = it;
       }
