@@ -1,8 +1,9 @@
 //===- Llvm.cpp - the part of LLVM that the front end calls ---------------===//
 //
-// Debian has LLVM's library for its own machines only. The front end needs
-// LLVM's headers and a few functions behind them: growing containers, streams
-// into strings, text and paths. They are here for WebAssembly.
+// Debian has LLVM's library for its own machines only. The front end uses
+// LLVM's headers and a few functions behind them. This file defines these
+// functions for WebAssembly: containers that grow, streams into strings, text
+// and paths.
 //
 //===----------------------------------------------------------------------===//
 

@@ -258,6 +258,16 @@ static void dropUnused(Elaborated &model, llvm::SMLoc own, bool hasReplaced,
   llvm::erase_if(model.params, [&](const Array *param) {
     return isOpen(param) || open.count(param->root);
   });
+  for (const Array *param : model.params) {
+    llvm::StringRef other = param->initial;
+    if (!model.decoding && other.consume_front("as ") &&
+        llvm::none_of(model.params,
+                      [&](const Array *kept) { return kept->name == other; }))
+      diagnostics.error(Code::state, param->loc,
+                        "'" + param->name + "' begins as '" + other.str() +
+                            "', which the model does not have, since nothing "
+                            "uses it; help: let it begin with a number");
+  }
 }
 
 /// A latent that, at one of its places, is drawn in its own way or given by an

@@ -85,6 +85,31 @@ inline CLI::Validator probability() {
                     [](double x) { return x > 0 && x <= 1; });
 }
 
+inline void addSamplingFlags(CLI::App &command, SearchFlags &flags) {
+  command.add_flag("--sample", flags.sample, "sample instead of searching");
+  command
+      .add_option("--temperature", flags.temperature,
+                  "sampling temperature (default: 1)")
+      ->check(positive())
+      ->type_name("X");
+  command
+      .add_option("--top-k", flags.topK,
+                  "sample from the K most likely symbols")
+      ->check(atLeast(1))
+      ->type_name("K");
+  command
+      .add_option(
+          "--top-p", flags.topP,
+          "sample from the most likely symbols with total probability P")
+      ->check(probability())
+      ->type_name("P");
+  command
+      .add_option("--seed", flags.seed,
+                  "random seed of sampling and latent choices (default: 0)")
+      ->check(wholeBelow2To64())
+      ->type_name("N");
+}
+
 inline void addSearchFlags(CLI::App &command, SearchFlags &flags) {
   command.add_option("--beam", flags.beam, "beam size")
       ->check(atLeast(1))
@@ -113,28 +138,7 @@ inline void addSearchFlags(CLI::App &command, SearchFlags &flags) {
   command.add_flag("--scores", flags.scores,
                    "print the log-probability and a tab before each text; with "
                    "--nbest also the ranking score");
-  command.add_flag("--sample", flags.sample, "sample instead of searching");
-  command
-      .add_option("--temperature", flags.temperature,
-                  "sampling temperature (default: 1)")
-      ->check(positive())
-      ->type_name("X");
-  command
-      .add_option("--top-k", flags.topK,
-                  "sample from the K most likely symbols")
-      ->check(atLeast(1))
-      ->type_name("K");
-  command
-      .add_option(
-          "--top-p", flags.topP,
-          "sample from the most likely symbols with total probability P")
-      ->check(probability())
-      ->type_name("P");
-  command
-      .add_option("--seed", flags.seed,
-                  "random seed of sampling and latent choices (default: 0)")
-      ->check(wholeBelow2To64())
-      ->type_name("N");
+  addSamplingFlags(command, flags);
 }
 
 } // namespace fovea::runtime

@@ -4,6 +4,7 @@
 #include "runtime/Functions.h"
 #include "runtime/Philox.h"
 
+#include <cassert>
 #include <cmath>
 #include <cstdlib>
 
@@ -172,7 +173,9 @@ fovea::runtime::initialise(const std::vector<InitialParameter> &parameters,
                              ", which no file can hold");
     const InitialParameter *source = &parameter;
     if (parameter.role.starts_with("as ")) {
-      source = siblings.find(parameter.role.substr(3))->second;
+      auto found = siblings.find(parameter.role.substr(3));
+      assert(found != siblings.end() && "a state begins as a parameter");
+      source = found->second;
     }
     Start start = startOf(*source, scheme, siblings);
     std::vector<double> values(count, start.size);

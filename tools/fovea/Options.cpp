@@ -446,26 +446,9 @@ private:
         ->add_option("--max-length", search.maxLength,
                      "symbols of an answer, at most (default: 512)")
         ->check(atLeast(1))
-        ->check(below2To63())
+        ->check(fovea::runtime::upToSteps())
         ->type_name("N");
-    command->add_flag("--sample", search.sample,
-                      "draw each symbol instead of taking the most probable");
-    command
-        ->add_option("--temperature", search.temperature,
-                     "divides the logits of what is drawn")
-        ->check(positive())
-        ->type_name("X");
-    command->add_option("--top-k", search.topK, "draw from the K best symbols")
-        ->check(atLeast(1))
-        ->type_name("K");
-    command
-        ->add_option("--top-p", search.topP,
-                     "draw from the smallest set with this probability")
-        ->check(CLI::Range(0.0, 1.0).description(""))
-        ->type_name("P");
-    command->add_option("--seed", search.seed, "random seed of what is drawn")
-        ->check(fovea::runtime::wholeBelow2To64())
-        ->type_name("N");
+    addSamplingFlags(*command, search);
     addThreads(command, "number of threads; does not change results");
     addDtype(command);
     addCpu(command);

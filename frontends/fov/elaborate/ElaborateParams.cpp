@@ -428,11 +428,13 @@ std::string Elaborator::beginningOf(const Statement &s, Array *array,
               other->text + "', which it begins with, is " + shapeText(theirs));
     return "";
   }
-  model->bindings.push_back({value,
-                             {array->declared.begin(), array->declared.end()},
-                             s.value->loc,
-                             "",
-                             {}});
+  // The array of a module already has these sizes (partOf).
+  if (model->bindings.empty() || model->bindings.back().term != value)
+    model->bindings.push_back({value,
+                               {array->declared.begin(), array->declared.end()},
+                               s.value->loc,
+                               "",
+                               {}});
   bool isCopied = StringRef(other->initial).starts_with("= ") ||
                   StringRef(other->initial).starts_with("as ");
   return isCopied ? other->initial : "as " + other->name;

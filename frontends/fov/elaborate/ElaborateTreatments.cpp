@@ -511,10 +511,14 @@ void Elaborator::joinPlaces() {
   }
 }
 
+static bool isReal(const Choice &choice) {
+  return choice.distribution == "normal" || choice.distribution == "uniform";
+}
+
 /// Returns whether there is nothing about a number to learn: its parameters are
 /// constants, and no guide proposes it.
 bool Elaborator::isNoise(const Choice &choice) const {
-  if (choice.distribution != "normal" && choice.distribution != "uniform")
+  if (!isReal(choice))
     return false;
   bool isGuided = llvm::any_of(model->choices, [&](const Choice &other) {
     return other.guide && other.target == choice.target;
@@ -582,13 +586,12 @@ void Elaborator::checkLatents() {
             "reparameterised", "reinforce", "no_gradient"})
         if (mismatch(name, estimator, choice.distribution).empty())
           fitting += (fitting.empty() ? "" : ", ") + estimator.str();
-      bool isReal =
-          choice.distribution == "normal" || choice.distribution == "uniform";
       error(Code::missingEstimator, choice.loc,
             "latent '" + name + "' needs an estimator: " + fitting +
                 "; help: train { " + name +
-                (isReal ? " ~ reparameterised }"
-                        : " ~ reinforce(baseline = moving_average(0.9)) }"));
+                (isReal(choice)
+                     ? " ~ reparameterised }"
+                     : " ~ reinforce(baseline = moving_average(0.9)) }"));
     }
     if (!choice.treatment)
       choice.treatment.emplace().kind = "mode";

@@ -22,8 +22,8 @@ from parameters import drawn
 LARGER = 6
 
 
-def check(work, name):
-    """What is wrong, or what was found; and whether that is good."""
+def larger(work, name):
+    """A runner of the model at sizes of which products are rounded, with weights and two examples."""
     sizes, data = tiny.MODELS[name]
     grows = [key for key in sizes if key in GROWING and key not in FIXED.get(name, "")]
     sizes = {key: value * LARGER if key in grows else value for key, value in sizes.items()}
@@ -31,6 +31,12 @@ def check(work, name):
     spec = os.path.join(TESTS, "..", "models", name + ".fov")
     run = Runner(os.path.join(work, name), spec, sets, ["loss", "logp", "grads"])
     weights, inputs = drawn(spec, sets, 0.2), tiny.batch(data, 2, 0)
+    return run, weights, inputs
+
+
+def check(work, name):
+    """What is wrong, or what was found; and whether that is good."""
+    run, weights, inputs = larger(work, name)
     older, newer = CAPABILITIES.values()
     first = run.rounding(weights, inputs, SCHEDULES[0], FOVEA_EMULATOR_CAPABILITY=older, **LIKE_CPU)
     second = run.rounding(weights, inputs, SCHEDULES[2], FOVEA_EMULATOR_CAPABILITY=newer, **LIKE_CPU)

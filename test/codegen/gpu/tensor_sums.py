@@ -7,27 +7,17 @@ gradients of a batch have the same bits. They differ from those of f32 and of th
 `--interpreted`: by the interpreter as well.
 """
 
-import os
 import sys
 
-from rounded import CAPABILITIES, Runner, differing
-from same_bits import FIXED, GROWING, SCHEDULES, TESTS
+from rounded import CAPABILITIES, differing
+from rounded_models import larger
+from same_bits import SCHEDULES
 import tiny
-from parameters import drawn
-
-# Each of the sizes that data do not have as well is so many times larger.
-LARGER = 6
 
 
 def check(work, name, isInterpreted):
     """What is wrong, or what was found; and whether that is good."""
-    sizes, data = tiny.MODELS[name]
-    grows = [key for key in sizes if key in GROWING and key not in FIXED.get(name, "")]
-    sizes = {key: value * LARGER if key in grows else value for key, value in sizes.items()}
-    sets = [word for key, value in sizes.items() for word in ("--set", f"{key}={value}")]
-    spec = os.path.join(TESTS, "..", "models", name + ".fov")
-    run = Runner(os.path.join(work, name), spec, sets, ["loss", "logp", "grads"])
-    weights, inputs = drawn(spec, sets, 0.2), tiny.batch(data, 2, 0)
+    run, weights, inputs = larger(work, name)
     before = run(weights, inputs)
     for architecture, capability in CAPABILITIES.items():
         precision = ["--precision", "bf16:" + architecture.rstrip("a")]
