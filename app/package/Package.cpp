@@ -321,6 +321,7 @@ bool Package::describeTraining() {
   }
   if (!has("train_step"))
     return true;
+  description.hasTraining = true;
   description.train = block.entries;
   description.dims = model->dims;
   description.states = readStates(*model);
@@ -588,6 +589,9 @@ int Package::link() {
     for (const std::string &name : image.exports)
       options.exports.push_back(image.prefix + "_" + name);
   }
+  image.isLibrary = arguments.emit == "so";
+  if (image.isLibrary)
+    options.exports.push_back("fovea_library");
   image.hasMain = isProgram() && !isPage();
   image.isPage = isPage();
   image.description = runtime::writeDescription(description);

@@ -3,6 +3,7 @@
 #include "codegen/native/Image.h"
 #include "codegen/native/Emit.h"
 #include "runtime/data/Checksum.h"
+#include "runtime/library/Table.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -63,6 +64,7 @@ private:
   Constant *bytes(StringRef text, StringRef name);
   Constant *functionTable();
   llvm::GlobalVariable *constant(Constant *value, StringRef name);
+  void defineLibrary();
   void forward(StringRef name, StringRef callee, StringRef type);
   llvm::Type *typeOf(char letter);
 
@@ -127,6 +129,19 @@ llvm::Type *ImageEmitter::typeOf(char letter) {
   }
 }
 
+/// Defines what fovea.h finds (FoveaLibrary, runtime/library/Table.h).
+void ImageEmitter::defineLibrary() {
+  auto *functions = new llvm::GlobalVariable(
+      module, llvm::Type::getInt8Ty(context), /*isConstant=*/true,
+      llvm::GlobalValue::ExternalLinkage, nullptr, "fovea_c_table");
+  functions->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  Constant *library = llvm::ConstantStruct::getAnon(
+      {llvm::ConstantInt::get(number, foveaTableVersion), table, functions});
+  new llvm::GlobalVariable(module, library->getType(), /*isConstant=*/true,
+                           llvm::GlobalValue::ExternalLinkage, library,
+                           "fovea_library");
+}
+
 /// Defines `name`, which calls `callee` with its arguments.
 void ImageEmitter::forward(StringRef name, StringRef callee, StringRef type) {
   llvm::Type *result = typeOf(type.front());
@@ -177,6 +192,8 @@ void ImageEmitter::run() {
     if (llvm::is_contained(image.exports, function.name.str()))
       forward(image.prefix + "_" + function.name.str(),
               "fovea_c_" + function.name.str(), function.type);
+  if (image.isLibrary)
+    defineLibrary();
   if (image.hasMain)
     forward("main", "fovea_c_main", "iIip");
   if (image.isPage)

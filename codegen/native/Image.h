@@ -40,6 +40,8 @@ struct Image {
   std::vector<std::string> functions;
   /// The functions of the header that exist.
   std::vector<std::string> exports;
+  /// Adds `fovea_library`, by which fovea.h finds the model.
+  bool isLibrary = false;
   /// Adds `main`, which calls `fovea_c_main`.
   bool hasMain = false;
   /// Adds `fovea_page_open`, which calls `fovea_web_open`.

@@ -30,45 +30,11 @@ fovea::runtime::batchFields(const Description &description) {
   return fields;
 }
 
-namespace {
-
 using Tensors = std::map<std::string, TensorView>;
 
-/// Finds the arrays of one struct.
-class BatchReader {
-public:
-  BatchReader(const Description &description, const void *batch)
-      : description(description), fields(batchFields(description)),
-        words(fields.size()) {
-    std::memcpy(words.data(), batch, words.size() * sizeof(int64_t));
-  }
-
-  Status read(Tensors &file);
-  bool isGiven(size_t data) const {
-    return wordOf(BatchField::Values, data, 0) != 0;
-  }
-
-private:
-  int64_t wordOf(BatchField::Kind kind, size_t data, size_t axis) const {
-    for (size_t i = 0; i < fields.size(); ++i)
-      if (fields[i].kind == kind && fields[i].data == data &&
-          fields[i].axis == axis)
-        return words[i];
-    return 0;
-  }
-  Status readData(size_t number, Tensors &file);
-  Status add(Tensors &file, const std::string &name, DType type,
-             std::vector<int64_t> shape, int64_t address);
-
-  const Description &description;
-  std::vector<BatchField> fields;
-  std::vector<int64_t> words;
-};
-
-} // namespace
-
-Status BatchReader::add(Tensors &file, const std::string &name, DType type,
-                        std::vector<int64_t> shape, int64_t address) {
+/// Adds an array of a caller, whose size must be possible.
+static Status add(Tensors &file, const std::string &name, DType type,
+                  std::vector<int64_t> shape, int64_t address) {
   auto bytes = static_cast<int64_t>(sizeOf(type));
   for (int64_t extent : shape) {
     if (extent < 0 || (extent > 0 && bytes > mostBytes / extent))
@@ -81,6 +47,36 @@ Status BatchReader::add(Tensors &file, const std::string &name, DType type,
                 reinterpret_cast<const std::byte *>(address)};
   return Status::success();
 }
+
+namespace {
+
+/// Finds the arrays of one struct.
+class BatchReader {
+public:
+  BatchReader(const Description &description, const void *batch)
+      : description(description), fields(batchFields(description)),
+        words(fields.size()) {
+    std::memcpy(words.data(), batch, words.size() * sizeof(int64_t));
+  }
+
+  Status read(Tensors &file);
+
+private:
+  int64_t wordOf(BatchField::Kind kind, size_t data, size_t axis) const {
+    for (size_t i = 0; i < fields.size(); ++i)
+      if (fields[i].kind == kind && fields[i].data == data &&
+          fields[i].axis == axis)
+        return words[i];
+    return 0;
+  }
+  Status readData(size_t number, Tensors &file);
+
+  const Description &description;
+  std::vector<BatchField> fields;
+  std::vector<int64_t> words;
+};
+
+} // namespace
 
 static DType typeOf(DataKind kind, bool isDouble) {
   switch (kind) {
@@ -129,45 +125,74 @@ Status BatchReader::readData(size_t number, Tensors &file) {
 }
 
 Status BatchReader::read(Tensors &file) {
-  if (words[0] <= 0)
-    return Status::error("the batch has no examples");
   if (words[1] != 0)
     if (Status status = add(file, "example", DType::I64, {words[0]}, words[1]);
         status.failed())
       return status;
   for (size_t data = 0; data < description.data.size(); ++data)
-    if (isGiven(data))
+    if (wordOf(BatchField::Values, data, 0) != 0)
       if (Status status = readData(data, file); status.failed())
         return status;
   return Status::success();
 }
 
+/// Takes the arrays of a caller as they are.
+static Status readArrays(const fovea_batch &batch, Tensors &file) {
+  if (batch.count < 0 || (batch.count > 0 && !batch.arrays))
+    return Status::error("the batch has no arrays");
+  constexpr int64_t mostAxes = 16;
+  constexpr DType types[] = {DType::F32, DType::F64, DType::I64, DType::U8};
+  for (int64_t i = 0; i < batch.count; ++i) {
+    const fovea_array &array = batch.arrays[i];
+    if (!array.name || !array.values || (array.rank > 0 && !array.shape))
+      return Status::error(fmt::format(
+          "array {} of the batch lacks its name, extents or values", i + 1));
+    if (array.type < fovea_f32 || array.type > fovea_u8 || array.rank < 0 ||
+        array.rank > mostAxes)
+      return Status::error(
+          fmt::format("'{}' has an unknown type or rank", array.name));
+    if (Status status = add(file, array.name, types[array.type],
+                            {array.shape, array.shape + array.rank},
+                            reinterpret_cast<int64_t>(array.values));
+        status.failed())
+      return status;
+  }
+  return Status::success();
+}
+
 Status fovea::runtime::readBatch(const Description &description,
-                                 const void *batch,
+                                 const GivenBatch &batch,
                                  const std::vector<std::string> &needed,
                                  std::vector<Example> &examples) {
-  BatchReader reader(description, batch);
+  int64_t count = 0;
+  if (batch.words)
+    std::memcpy(&count, batch.words, sizeof(count));
+  else
+    count = batch.arrays->examples;
+  bool isCounted = batch.words || batch.arrays->count == 0;
+  if (isCounted && count <= 0)
+    return Status::error("the batch has no examples");
   Tensors file;
-  if (Status status = reader.read(file); status.failed())
+  if (Status status = batch.words
+                          ? BatchReader(description, batch.words).read(file)
+                          : readArrays(*batch.arrays, file);
+      status.failed())
     return status;
   std::vector<DataSpec> specs;
-  for (size_t data = 0; data < description.data.size(); ++data) {
-    const DataSpec &spec = description.data[data].spec;
-    if (reader.isGiven(data))
-      specs.push_back(spec);
-    else if (std::find(needed.begin(), needed.end(), spec.name) != needed.end())
-      return Status::error(fmt::format("data '{}' is not given", spec.name));
+  for (const DataDescription &data : description.data) {
+    const std::string &name = data.spec.name;
+    if (file.contains(name))
+      specs.push_back(data.spec);
+    else if (std::find(needed.begin(), needed.end(), name) != needed.end())
+      return Status::error(fmt::format("data '{}' is not given", name));
   }
+  if (!specs.empty())
+    return splitBatch(file, specs, examples);
   // Without data, nothing defines the number of examples.
-  if (specs.empty()) {
-    int64_t count = 0;
-    std::memcpy(&count, batch, sizeof(count));
-    if (count > (1 << 24))
-      return Status::error(fmt::format("the batch has {} examples", count));
-    examples.assign(count, Example());
-    for (int64_t i = 0; i < count; ++i)
-      examples[i].id = i;
-    return Status::success();
-  }
-  return splitBatch(file, specs, examples);
+  if (count < 1 || count > (1 << 24))
+    return Status::error(fmt::format("the batch has {} examples", count));
+  examples.assign(count, Example());
+  for (int64_t i = 0; i < count; ++i)
+    examples[i].id = i;
+  return Status::success();
 }

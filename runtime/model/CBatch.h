@@ -2,13 +2,15 @@
 //
 // The struct `NAME_batch` of a compiled model's header: 8-byte words, numbers
 // and addresses, in an order that follows from the description. The compiler
-// writes the header accordingly, and the runtime reads the struct.
+// writes the header accordingly, and the runtime reads the struct. A caller of
+// fovea.h names its arrays instead.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_RUNTIME_MODEL_CBATCH_H
 #define FOVEA_RUNTIME_MODEL_CBATCH_H
 
+#include "runtime/library/fovea.h"
 #include "runtime/model/Description.h"
 
 namespace fovea::runtime {
@@ -29,9 +31,18 @@ struct BatchField {
 /// The fields in order.
 std::vector<BatchField> batchFields(const Description &description);
 
-/// Reads a struct. Data with null addresses are absent, which is an error for
-/// names in `needed`.
-Status readBatch(const Description &description, const void *batch,
+/// A batch of a caller: the struct of the model's own header, or arrays by
+/// name. One of them is null; both, if the caller gave none.
+struct GivenBatch {
+  const void *words = nullptr;
+  const fovea_batch *arrays = nullptr;
+
+  bool isMissing() const { return !words && !arrays; }
+};
+
+/// Reads a batch. Data with null addresses, or without an array, are absent,
+/// which is an error for names in `needed`.
+Status readBatch(const Description &description, const GivenBatch &batch,
                  const std::vector<std::string> &needed,
                  std::vector<Example> &examples);
 

@@ -12,6 +12,7 @@ namespace {
 
 /// The values of one generated name in the C interface.
 struct Values {
+  std::string name;
   std::vector<int64_t> whole;
   std::vector<double> real;
 };
@@ -38,25 +39,25 @@ static Status optionsOf(const FoveaSearch *search, SearchOptions &options) {
   options.nbest = 1;
   if (!search)
     return Status::success();
-  for (int64_t number : {search->beam, search->nbest, search->maxLength,
-                         search->minLength, search->seed, search->topK})
+  for (int64_t number : {search->beam, search->nbest, search->max_length,
+                         search->min_length, search->seed, search->top_k})
     if (number < 0)
       return Status::error("an option of the search is negative");
   if (search->beam > 0)
     options.beam = search->beam;
   if (search->nbest > 0)
     options.nbest = search->nbest;
-  if (search->maxLength > 0)
-    options.longest = search->maxLength;
-  if (search->minLength > 0)
-    options.shortest = search->minLength;
+  if (search->max_length > 0)
+    options.longest = search->max_length;
+  if (search->min_length > 0)
+    options.shortest = search->min_length;
   options.sample = search->sample != 0;
   options.seed = search->seed;
-  options.topK = search->topK;
+  options.topK = search->top_k;
   if (search->temperature != 0)
     options.temperature = search->temperature;
-  if (search->topP != 0)
-    options.topP = search->topP;
+  if (search->top_p != 0)
+    options.topP = search->top_p;
   if (!(options.temperature > 0) || !(options.topP > 0 && options.topP <= 1))
     return Status::error(
         "the temperature must be above 0, and top_p above 0 and at most 1");
@@ -78,6 +79,7 @@ static Hypothesis hypothesisOf(const Description &description,
     if (!data.isChosen)
       continue;
     Values &own = result.outputs.emplace_back();
+    own.name = data.spec.name;
     auto found = generated.outputs.find(data.spec.name);
     if (found == generated.outputs.end())
       continue;
@@ -99,13 +101,42 @@ static const Program *encoderOf(const Model &model) {
                           : nullptr;
 }
 
+/// Lets a listener hear what a search chooses, with its symbol.
+static Status attach(FoveaModel &model, Listener listener,
+                     SearchOptions &options) {
+  options.isCancelled = [&model] {
+    return model.isCancelled.load(std::memory_order_relaxed);
+  };
+  if (!listener.function)
+    return Status::success();
+  if (options.beam > 1 && !options.sample)
+    return Status::error("a listener needs a beam of 1, or samples");
+  options.listen = [&model, listener](int64_t example, const std::string &name,
+                                      double value) {
+    constexpr double mostSymbols = 1e9;
+    const char *symbol =
+        value >= 0 && value < mostSymbols
+            ? fovea_c_symbol(&model, name.c_str(), static_cast<int64_t>(value))
+            : nullptr;
+    beginCall(); // what is no symbol is no mistake here
+    return listener.function(listener.user, example, name.c_str(), value,
+                             symbol) != 0;
+  };
+  return Status::success();
+}
+
 /// Decodes examples, which get the prefixes of the search.
-static int generate(Model &model, std::vector<Example> &examples,
-                    const FoveaSearch *search, FoveaResult **result) {
-  const Description &about = model.about();
-  LineText text(about, model.words(), *encoderOf(model));
+static int generate(FoveaModel &model, std::vector<Example> &examples,
+                    const FoveaSearch *search, Listener listener,
+                    FoveaResult **result) {
+  model.isCancelled = false;
+  Model &own = *model.model;
+  const Description &about = own.about();
+  LineText text(about, own.words(), *encoderOf(own));
   SearchOptions options = about.search;
   if (Status status = optionsOf(search, options); status.failed())
+    return codeOf(status, foveaBadCall);
+  if (Status status = attach(model, listener, options); status.failed())
     return codeOf(status, foveaBadCall);
   for (size_t i = 0; search && search->prefixes && i < examples.size(); ++i) {
     if (!search->prefixes[i])
@@ -118,9 +149,12 @@ static int generate(Model &model, std::vector<Example> &examples,
   for (const DataDescription &data : about.data)
     for (Example &example : examples)
       if (data.spec.name == about.unknown.given)
-        nameWords(example, data.text, model.words());
+        nameWords(example, data.text, own.words());
   std::vector<std::vector<Generated>> found;
-  if (Status status = model.decode(examples, options, found); status.failed())
+  Status status = own.decode(examples, options, found);
+  if (model.isCancelled.exchange(false))
+    return fail(foveaCancelled, "the decoding was cancelled");
+  if (status.failed())
     return codeOf(status);
   auto made = std::make_unique<FoveaResult>();
   for (size_t i = 0; i < found.size(); ++i) {
@@ -132,20 +166,23 @@ static int generate(Model &model, std::vector<Example> &examples,
   return foveaDone;
 }
 
-int fovea_c_decode(FoveaModel *model, const void *batch,
-                   const FoveaSearch *search, FoveaResult **result) {
+int fovea::runtime::decodeOf(FoveaModel *model, const GivenBatch &batch,
+                             const FoveaSearch *search, Listener listener,
+                             FoveaResult **result) {
   beginCall();
   if (!result)
     return missing("the place of the result");
   *result = nullptr;
   return withBatch(model, batch, encoderOf,
-                   [&](Model &own, std::vector<Example> &examples) -> int {
-                     return generate(own, examples, search, result);
+                   [&](Model &, std::vector<Example> &examples) -> int {
+                     return generate(*model, examples, search, listener,
+                                     result);
                    });
 }
 
-int fovea_c_text(FoveaModel *model, int64_t examples, const char *const *lines,
-                 const FoveaSearch *search, FoveaResult **result) {
+int fovea::runtime::textOf(FoveaModel *model, int64_t examples,
+                           const char *const *lines, const FoveaSearch *search,
+                           Listener listener, FoveaResult **result) {
   beginCall();
   if (!result)
     return missing("the place of the result");
@@ -169,8 +206,18 @@ int fovea_c_text(FoveaModel *model, int64_t examples, const char *const *lines,
         return fail(foveaBadInput,
                     "line " + std::to_string(i + 1) + ": " + status.text());
     }
-    return generate(own, all, search, result);
+    return generate(*model, all, search, listener, result);
   });
+}
+
+int fovea_c_decode(FoveaModel *model, const void *batch,
+                   const FoveaSearch *search, FoveaResult **result) {
+  return decodeOf(model, {batch}, search, {}, result);
+}
+
+int fovea_c_text(FoveaModel *model, int64_t examples, const char *const *lines,
+                 const FoveaSearch *search, FoveaResult **result) {
+  return fovea::runtime::textOf(model, examples, lines, search, {}, result);
 }
 
 int64_t fovea_c_result_size(const FoveaResult *result, int64_t example) {
@@ -208,6 +255,49 @@ int fovea_c_result_get(const FoveaResult *result, int64_t example, int64_t rank,
   return foveaDone;
 }
 
+/// The hypothesis of an example, or null (reported).
+static const Hypothesis *hypothesisAt(const FoveaResult *result,
+                                      int64_t example, int64_t rank) {
+  beginCall();
+  if (rank >= 0 && rank < fovea_c_result_size(result, example))
+    return &result->examples[example][rank];
+  fail(foveaBadCall, "there is no such hypothesis");
+  return nullptr;
+}
+
+int fovea::runtime::scoreOf(const FoveaResult *result, int64_t example,
+                            int64_t rank, double *logp, double *score) {
+  const Hypothesis *own = hypothesisAt(result, example, rank);
+  if (!own)
+    return foveaBadCall;
+  if (logp)
+    *logp = own->logp;
+  if (score)
+    *score = own->score;
+  return foveaDone;
+}
+
+int64_t fovea::runtime::valuesOf(const FoveaResult *result, int64_t example,
+                                 int64_t rank, const char *name,
+                                 const void **values) {
+  const Hypothesis *own = hypothesisAt(result, example, rank);
+  if (!own)
+    return -1;
+  for (const Values &found : own->outputs) {
+    if (!name || found.name != name)
+      continue;
+    bool isReal = found.whole.empty();
+    if (values)
+      *values = isReal ? static_cast<const void *>(found.real.data())
+                       : static_cast<const void *>(found.whole.data());
+    return static_cast<int64_t>(isReal ? found.real.size()
+                                       : found.whole.size());
+  }
+  fail(foveaBadCall,
+       std::string("there is no generated name '") + (name ? name : "") + "'");
+  return -1;
+}
+
 int64_t fovea_c_result_show(const FoveaResult *result, int64_t example,
                             int64_t rank, const char *equation,
                             const double **values, const int64_t **shape) {
@@ -218,11 +308,10 @@ int64_t fovea_c_result_show(const FoveaResult *result, int64_t example,
                       : "the place of the extents");
     return -1;
   }
-  if (rank < 0 || rank >= fovea_c_result_size(result, example)) {
-    fail(foveaBadCall, "there is no such hypothesis");
+  const Hypothesis *own = hypothesisAt(result, example, rank);
+  if (!own)
     return -1;
-  }
-  const auto &shows = result->examples[example][rank].shows;
+  const auto &shows = own->shows;
   auto found = shows.find(equation);
   if (found == shows.end()) {
     fail(foveaBadCall,
@@ -236,12 +325,10 @@ int64_t fovea_c_result_show(const FoveaResult *result, int64_t example,
 
 const char *fovea_c_result_text(const FoveaResult *result, int64_t example,
                                 int64_t rank, const char *data) {
-  beginCall();
-  if (rank < 0 || rank >= fovea_c_result_size(result, example)) {
-    fail(foveaBadCall, "there is no such hypothesis");
+  const Hypothesis *own = hypothesisAt(result, example, rank);
+  if (!own)
     return nullptr;
-  }
-  const auto &texts = result->examples[example][rank].texts;
+  const auto &texts = own->texts;
   auto found = texts.find(data ? data : "");
   if (found != texts.end())
     return found->second.c_str();
@@ -255,7 +342,8 @@ void fovea_c_result_destroy(FoveaResult *result) { delete result; }
 // Steps
 //===----------------------------------------------------------------------===//
 
-int fovea_c_encode(FoveaModel *model, const void *batch, double *logps) {
+int fovea::runtime::encodeOf(FoveaModel *model, const GivenBatch &batch,
+                             double *logps) {
   beginCall();
   if (!model)
     return missing("the model");
@@ -265,6 +353,10 @@ int fovea_c_encode(FoveaModel *model, const void *batch, double *logps) {
                    [&](Model &own, std::vector<Example> &examples) -> int {
                      return codeOf(own.encode(std::move(examples), logps));
                    });
+}
+
+int fovea_c_encode(FoveaModel *model, const void *batch, double *logps) {
+  return encodeOf(model, {batch}, logps);
 }
 
 int fovea_c_step(FoveaModel *model, int64_t rows, const int64_t *parents,

@@ -9,8 +9,7 @@
 #ifndef FOVEA_RUNTIME_MODEL_CGUARD_H
 #define FOVEA_RUNTIME_MODEL_CGUARD_H
 
-#include "runtime/model/CBatch.h"
-#include "runtime/model/CInterface.h"
+#include "runtime/model/CCalls.h"
 
 #include <atomic>
 
@@ -18,8 +17,12 @@ struct FoveaModel {
   std::unique_ptr<fovea::runtime::Model> model;
   /// A thread is in a function of it.
   std::atomic<bool> isUsed = false;
+  /// The decoding that is running has to end.
+  std::atomic<bool> isCancelled = false;
   /// The latest result of `NAME_value`.
   fovea::runtime::DataValues value;
+  /// What `fovea_model_about` returned.
+  std::string about;
 };
 
 namespace fovea::runtime {
@@ -72,10 +75,10 @@ std::vector<std::string> dataOf(const Program *program);
 /// The same for computations: `work(model, examples)` gets the examples of a
 /// batch, with the data that `programOf(model)` needs.
 template <typename ProgramOf, typename Work>
-int withBatch(FoveaModel *model, const void *batch, ProgramOf programOf,
+int withBatch(FoveaModel *model, const GivenBatch &batch, ProgramOf programOf,
               Work work) {
   return withModel(model, [&](Model &own) -> int {
-    if (!batch)
+    if (batch.isMissing())
       return missing("the batch");
     if (int code = checkStack())
       return code;

@@ -73,8 +73,8 @@ std::vector<std::string> fovea::runtime::dataOf(const Program *program) {
 
 /// Runs `work` with the batch of an entry.
 template <typename Work>
-static int withEntry(FoveaModel *model, const char *entry, const void *batch,
-                     Work work) {
+static int withEntry(FoveaModel *model, const char *entry,
+                     const GivenBatch &batch, Work work) {
   beginCall();
   return withBatch(
       model, batch, [&](Model &own) { return own.program(entry); }, work);
@@ -124,54 +124,77 @@ int fovea_c_random(FoveaModel *model, int64_t seed, int64_t update) {
   });
 }
 
-int fovea_c_loss(FoveaModel *model, const void *batch, double *loss,
-                 double *logp) {
+/// Copies what a caller wants of a result.
+static void put(const BatchResult &result, double *loss, double *logp) {
+  if (loss)
+    *loss = result.loss;
+  if (logp)
+    std::copy(result.logp.begin(), result.logp.end(), logp);
+}
+
+int fovea::runtime::lossOf(FoveaModel *model, const GivenBatch &batch,
+                           double *loss, double *logp) {
   return withEntry(
       model, "loss", batch,
       [&](Model &own, const std::vector<Example> &examples) -> int {
         BatchResult result;
         Status status = own.loss(examples, result);
-        if (loss && status.succeeded())
-          *loss = result.loss;
-        if (logp && status.succeeded())
-          std::copy(result.logp.begin(), result.logp.end(), logp);
+        if (status.succeeded())
+          put(result, loss, logp);
         return codeOf(status);
       });
 }
 
-int fovea_c_grad(FoveaModel *model, const void *batch, double *loss,
-                 double *logp) {
+int fovea::runtime::gradOf(FoveaModel *model, const GivenBatch &batch,
+                           double *loss, double *logp) {
   return withEntry(
       model, "grad", batch,
       [&](Model &own, const std::vector<Example> &examples) -> int {
         BatchResult result;
         Status status = own.gradients(examples, result);
-        if (loss && status.succeeded())
-          *loss = result.loss;
-        if (logp && status.succeeded())
-          std::copy(result.logp.begin(), result.logp.end(), logp);
+        if (status.succeeded())
+          put(result, loss, logp);
         return codeOf(status);
       });
 }
 
-int fovea_c_train_step(FoveaModel *model, const void *batch, int64_t seed,
-                       double *loss) {
+int fovea::runtime::trainStepOf(FoveaModel *model, const GivenBatch &batch,
+                                int64_t seed, double *loss) {
   return withEntry(
       model, "grad", batch,
       [&](Model &own, const std::vector<Example> &examples) -> int {
         BatchResult result;
         Status status = own.trainStep(examples, seed, result);
-        if (loss && status.succeeded())
-          *loss = result.loss;
+        if (status.succeeded())
+          put(result, loss, nullptr);
         return codeOf(status);
       });
 }
 
-int fovea_c_get(FoveaModel *model, const void *batch) {
+int fovea::runtime::equationsOf(FoveaModel *model, const GivenBatch &batch) {
   return withEntry(model, "loss", batch,
                    [](Model &own, const std::vector<Example> &examples) -> int {
                      return codeOf(own.equations(examples));
                    });
+}
+
+int fovea_c_loss(FoveaModel *model, const void *batch, double *loss,
+                 double *logp) {
+  return lossOf(model, {batch}, loss, logp);
+}
+
+int fovea_c_grad(FoveaModel *model, const void *batch, double *loss,
+                 double *logp) {
+  return gradOf(model, {batch}, loss, logp);
+}
+
+int fovea_c_train_step(FoveaModel *model, const void *batch, int64_t seed,
+                       double *loss) {
+  return trainStepOf(model, {batch}, seed, loss);
+}
+
+int fovea_c_get(FoveaModel *model, const void *batch) {
+  return equationsOf(model, {batch});
 }
 
 int64_t fovea_c_value(FoveaModel *model, int64_t example, const char *equation,

@@ -11,27 +11,25 @@
 #ifndef FOVEA_RUNTIME_MODEL_CINTERFACE_H
 #define FOVEA_RUNTIME_MODEL_CINTERFACE_H
 
+#include "runtime/library/fovea.h"
 #include "runtime/model/Model.h"
 
 /// The return codes.
 enum FoveaCode {
-  foveaDone = 0,
-  foveaBadInput = 1,   // a batch, weights
-  foveaBadCall = 2,    // null where something is needed, no such entry
-  foveaBadMachine = 3, // memory, disk
-  foveaBusy = 4,       // another thread is using the model
+  foveaDone = fovea_done,
+  foveaBadInput = fovea_bad_input,
+  foveaBadCall = fovea_bad_call,
+  foveaBadMachine = fovea_bad_machine,
+  foveaBusy = fovea_busy,
+  foveaCancelled = fovea_cancelled,
 };
 
 /// The C handles of a model and of a decoder's result.
 struct FoveaModel;
 struct FoveaResult;
 
-/// `NAME_search`: zeros stand for what the spec says, or for nothing.
-struct FoveaSearch {
-  int64_t beam, nbest, maxLength, minLength, sample, seed, topK;
-  double temperature, topP;
-  const char *const *prefixes;
-};
+/// `NAME_search`.
+using FoveaSearch = fovea_search;
 
 extern "C" {
 

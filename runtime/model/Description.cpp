@@ -17,7 +17,7 @@ using namespace fovea::runtime;
 using nlohmann::json;
 
 /// Increase it with every change of the format.
-static constexpr int formatVersion = 10;
+static constexpr int formatVersion = 11;
 
 //===----------------------------------------------------------------------===//
 // Fields
@@ -151,7 +151,8 @@ template <typename A> static void fields(A &a, Description &x) {
   a(x.averagesExamples), a(x.parameters), a(x.data), a(x.programs);
   a(x.hasDecoder), a(x.decoder), a(x.search), a(x.unknown);
   a(x.shows), a(x.axisSymbols);
-  a(x.train), a(x.dims), a(x.frozen), a(x.states), a(x.vocabularies);
+  a(x.hasTraining), a(x.train), a(x.dims), a(x.frozen), a(x.states),
+      a(x.vocabularies);
 }
 
 namespace {

@@ -60,6 +60,8 @@ struct Description {
   /// axes.
   std::vector<ShownEquation> shows;
   std::vector<AxisSymbols> axisSymbols;
+  /// Whether `train_step` has what it needs:
+  bool hasTraining = false;
   /// `train { .. }` and the dims that its entries name.
   std::map<std::string, std::string> train;
   std::map<std::string, int64_t> dims;

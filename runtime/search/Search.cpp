@@ -293,6 +293,8 @@ Status SearchRun::runSteps() {
   for (step = 0; !live.empty(); ++step) {
     if (Status status = runStep(); status.failed())
       return status;
+    if (options.isCancelled && options.isCancelled())
+      return Status::error("the search was cancelled");
     if (Status status = endStep(); status.failed())
       return status;
   }

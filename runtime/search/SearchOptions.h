@@ -46,6 +46,9 @@ struct SearchOptions {
   /// chooses after the prefix: the example, the name and the value. If it
   /// returns false, the search of that example ends with this step.
   std::function<bool(int64_t, const std::string &, double)> listen;
+  /// Is asked after each step. If it returns true, the search ends with an
+  /// error.
+  std::function<bool()> isCancelled;
 };
 
 /// Larger than any sensible value: an error.
