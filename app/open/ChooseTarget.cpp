@@ -4,6 +4,7 @@
 #include "app/open/Session.h"
 #include "codegen/Backend.h"
 #include "codegen/TensorCores.h"
+#include "runtime/data/StorageFormat.h"
 #include "runtime/device/Device.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -143,8 +144,8 @@ int fovea::cli::checkPrecision(const Arguments &arguments) {
                       Code::argumentConflict);
   if (core)
     return checkTensorCore(arguments, *core);
-  bool isWhole = precision == "int8" || precision == "int4";
-  if (!isWhole || arguments.command != "train")
+  const runtime::StorageFormat *format = runtime::findStorageFormat(precision);
+  if (!format || format->isTrained || arguments.command != "train")
     return done;
   return wrongUsage("--precision " + precision +
                     " is for decoding and scoring; help: train in f32 or bf16, "

@@ -328,9 +328,9 @@ bool Session::lower(Model &model, const Request &request) {
   options.gradients = request.gradients;
   options.weights = weightFormat(arguments);
   bool isReal = options.weights == runtime::WeightFormat::real;
-  bool isWhole = options.weights == runtime::WeightFormat::int8 ||
-                 options.weights == runtime::WeightFormat::int4;
-  if (isWhole && request.gradients) {
+  const runtime::StorageFormat *format =
+      runtime::findStorageFormat(arguments.precision);
+  if (format && !format->isTrained && request.gradients) {
     error("'--precision " + arguments.precision +
           "' has no gradients; help: compute them, and train, in f32 or bf16");
     return false;
@@ -344,7 +344,7 @@ bool Session::lower(Model &model, const Request &request) {
   bool good = succeeded(compiler::lower(*model.module, options));
   assert((good || errors.failed()) && "a pass that fails says why");
   if (good && !isReal && !isQuantised(*model.module)) {
-    StringRef what = options.weights == runtime::WeightFormat::int8
+    StringRef what = format->kind == runtime::StorageFormat::Columns
                          ? "matrix product with weights"
                          : "parameter with two axes or more";
     error("the model has no " + what.str() + ", which '--precision " +
