@@ -30,12 +30,21 @@ struct DeviceFigures {
   double singleFlops, doubleFlops, roundedFlops, groupFlops;
 };
 
+/// What a warp issues for one operation of a product, in the loop that
+/// multiplies; a multiply-add is two operations. `functions` are those
+/// instructions that the units for exponentials and reciprocals execute.
+struct ProductCost {
+  double instructions = 0, functions = 0;
+};
+
 /// The processor resources of a kernel's block.
 struct KernelNeeds {
   /// Per thread, if an assembler is available to report it.
   std::optional<int64_t> registers;
   int64_t spilledBytes = 0;
   int64_t sharedBytes = 0;
+  /// For a kernel that multiplies, if a disassembler is available as well.
+  std::optional<ProductCost> ofProducts;
 };
 
 /// By the kernel names on the device.

@@ -30,6 +30,8 @@ static constexpr double secondsOfBarrier = 1e-6;
 /// In the time of one exponential (ex2.approx), a processor does so many f32
 /// operations: 16 and 256 per cycle, from CUDA's programming guide.
 static constexpr double operationsOfExponential = 16;
+/// The same for issuing an instruction of a warp: a multiply-add of each lane.
+static constexpr double lanesOfWarp = 32, operationsOfIssue = 2 * lanesOfWarp;
 
 /// The share of the time that the listed kernels cover, unless all are listed.
 static constexpr double mostOfTime = 0.9;
@@ -43,11 +45,12 @@ enum Reason {
   OfCache,
   OfArithmetic,
   OfExponentials,
+  OfIssue,
   OfFewBlocks
 };
-constexpr const char *reasonNames[] = {"launches",  "barriers",   "memory",
-                                       "cache",     "arithmetic", "exponents",
-                                       "few blocks"};
+constexpr const char *reasonNames[] = {"launches", "barriers",   "memory",
+                                       "cache",    "arithmetic", "exponents",
+                                       "issue",    "few blocks"};
 } // namespace
 
 /// Kernels of one name: those of a family's members are combined.
@@ -61,7 +64,12 @@ struct KernelModel::Row {
   double flops = 0, bytes = 0, cacheBytes = 0, tileBytes = 0, seconds = 0;
   /// For attention by groups of warps: the work outside its tensor cores.
   double otherFlops = 0, exponentials = 0;
+  /// Instructions of warps in the loops of products, and those of the units for
+  /// exponentials among them; 0 without a disassembler.
+  double issued = 0, functions = 0;
   bool hasWork = false, isRounded = false, isByGroups = false;
+  /// Three of the bounds: issuing, exponentials, products of tensor cores.
+  double issueSeconds = 0, functionSeconds = 0, tensorSeconds = 0;
   Reason reason = OfLaunches;
 };
 
@@ -113,12 +121,17 @@ void KernelModel::findTime(Row &row, bool isDouble) const {
   double busy = row.isByGroups ? blocks / std::ceil(blocks / processors)
                                : std::min(processors, blocks);
   // One group of warps uses the tensor cores while the other does the rest.
-  double exponentials =
-      row.exponentials * operationsOfExponential / figures.singleFlops;
-  double arithmetic = std::max((row.flops - row.otherFlops) / peak,
-                               row.otherFlops / figures.singleFlops);
+  row.functionSeconds =
+      std::max(row.exponentials, row.functions * lanesOfWarp) *
+      operationsOfExponential / figures.singleFlops;
+  row.issueSeconds = row.issued * operationsOfIssue / figures.singleFlops;
+  double products = (row.flops - row.otherFlops) / peak;
+  row.tensorSeconds = row.isRounded ? products : 0;
+  double arithmetic = std::max(products, row.otherFlops / figures.singleFlops);
+  double ofUnits =
+      std::max({arithmetic, row.functionSeconds, row.issueSeconds});
   double ofFew =
-      std::max(std::max(arithmetic, exponentials) * processors / busy,
+      std::max(ofUnits * processors / busy,
                (row.bytes + row.tileBytes) / (figures.processorBytes * busy));
   std::pair<double, Reason> bounds[] = {
       {secondsOfLaunch * double(row.launches - row.inLoops), OfLaunches},
@@ -126,7 +139,8 @@ void KernelModel::findTime(Row &row, bool isDouble) const {
       {row.bytes / figures.memoryBytes, OfMemory},
       {row.cacheBytes / figures.cacheBytes, OfCache},
       {arithmetic, OfArithmetic},
-      {exponentials, OfExponentials},
+      {row.functionSeconds, OfExponentials},
+      {row.issueSeconds, OfIssue},
       {busy < processors ? ofFew : 0, OfFewBlocks}};
   std::tie(row.seconds, row.reason) = *std::max_element(
       std::begin(bounds), std::end(bounds),
@@ -259,6 +273,12 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
       row.otherFlops += work.flops - work.productFlops;
       row.exponentials += work.exponentials;
     }
+    if (auto found = needs.find(name);
+        found != needs.end() && found->second.ofProducts && !isDouble &&
+        (note->tileRows != 0 || note->isRounded)) {
+      row.issued += work.productFlops * found->second.ofProducts->instructions;
+      row.functions += work.productFlops * found->second.ofProducts->functions;
+    }
     // A copy needs half as many bytes per number.
     row.bytes += work.bytes - (note->readsCopies ? work.readBytes / 2 : 0);
     if (note->tileRows == 0)
@@ -348,7 +368,13 @@ Status KernelModel::print(const std::string &title,
                        {"shared_bytes", row.needs.sharedBytes},
                        {"blocks_on_processor", atOnce},
                        {"flops", row.flops},
-                       {"bytes", row.bytes}});
+                       {"bytes", row.bytes},
+                       {"spilled_bytes", row.needs.spilledBytes}});
+    for (auto [key, seconds] : {std::pair("issue_us", row.issueSeconds),
+                                {"functions_us", row.functionSeconds},
+                                {"tensor_us", row.tensorSeconds}})
+      if (seconds > 0)
+        kernels.back()[key] = seconds * 1e6;
     if (row.needs.registers)
       kernels.back()["registers"] = *row.needs.registers;
   }

@@ -1,6 +1,7 @@
 //===- Toolkit.cpp - what CUDA's toolkit makes of PTX ---------------------===//
 
 #include "codegen/gpu/device/Toolkit.h"
+#include "codegen/gpu/device/MachineCode.h"
 #include "codegen/native/Link.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
@@ -198,5 +199,15 @@ fovea::codegen::needsOfKernels(const std::string &ptx, StringRef architecture) {
   if (!said)
     return said.takeError();
   readRegisters(*said, needs);
+  std::optional<std::string> disassembler = findTool("nvdisasm");
+  if (!disassembler)
+    return needs;
+  if (Error error =
+          folder.run(*disassembler, {"-c", folder.file("kernels.cubin")}))
+    return std::move(error);
+  Expected<std::string> listing = folder.read("log");
+  if (!listing)
+    return listing.takeError();
+  readProductCosts(*listing, needs);
   return needs;
 }

@@ -23,8 +23,8 @@ llvm::Expected<std::string> makeCubin(const std::string &ptx,
 llvm::Expected<std::string> addCubin(const std::string &ptx,
                                      llvm::StringRef architecture);
 
-/// The processor resources that the kernels in PTX need: shared memory, and,
-/// with a toolkit, registers.
+/// The processor resources that the kernels in PTX need: shared memory; with
+/// `ptxas`, registers; and with `nvdisasm` as well, instructions of products.
 llvm::Expected<NeedsOfKernels> needsOfKernels(const std::string &ptx,
                                               llvm::StringRef architecture);
 

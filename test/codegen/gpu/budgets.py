@@ -1,8 +1,8 @@
 """Assembles PTX and asks what the kernels take of a processor.
 
-    budgets.py PTXAS WORK_DIRECTORY ARCHITECTURE FILE.ptx [BYTES]
+    budgets.py PTXAS WORK_DIRECTORY ARCHITECTURE FILE.ptx
 
-Fails where one spills more than a number or two, or than so many bytes, or has more registers than its kind may have.
+Fails where one spills more than a few numbers, or has more registers than its kind may have.
 """
 
 import os
@@ -24,11 +24,11 @@ MOST = {"kernels": 64, "products": 128, "large products": 255, "loops": 255, "sm
         "large tiles in bf16": 255, "strips": 128, "strips in bf16": 255, "tiles of copies": 224, "strips of copies": 168,
         "copies of factors": 128}
 # A division of 64 bits is a call, across which a number or two are kept; in a
-# loop that is one launch, some more.
+# loop that is one launch, some more. Attention has as many where its registers are full.
 SPILT, SPILT_IN_LOOPS = 16, 48
 
 
-def main(ptxas, work, architecture, ptx, most=SPILT):
+def main(ptxas, work, architecture, ptx):
     cubin = os.path.join(work, architecture + ".cubin")
     done = subprocess.run([ptxas, "-arch=" + architecture, "-v", "-o", cubin, ptx], capture_output=True, text=True)
     said = done.stdout + done.stderr
@@ -52,7 +52,7 @@ def main(ptxas, work, architecture, ptx, most=SPILT):
             "tiles of copies" if "$copies$" in name else \
             "large tiles in bf16" if int(shared) > 32768 else "small tiles in bf16"
         spilt = max(spilt, int(stores), int(loads))
-        mostSpilt = 0 if "gemm" in name and "bf16" in name else SPILT_IN_LOOPS if family == "loops" else int(most)
+        mostSpilt = 0 if "gemm" in name and "bf16" in name else SPILT_IN_LOOPS if family == "loops" else SPILT
         assert max(int(stores), int(loads)) <= mostSpilt, f"{name} spills {spilt} bytes"
         assert int(registers) <= MOST[family], f"{name} has {registers} registers"
         counts[family] += 1
