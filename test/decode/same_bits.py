@@ -59,6 +59,7 @@ ALIKE = {
 }
 REASONS = {
     "bert": "it generates nothing",
+    "ctc": "it generates nothing",
     "flow_matching": "it has no likelihood",
     "moco": "it generates nothing",
     "vit": "its tests compare it with transformers",

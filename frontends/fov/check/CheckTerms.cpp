@@ -23,7 +23,8 @@ bool Checker::sameShape(const Shape &a, const Shape &b) {
 // What a term must be
 //===----------------------------------------------------------------------===//
 
-/// GRAMMAR 8.20: a token is not a number.
+/// GRAMMAR 8.20: a token is not a number; int(..) is its place in the
+/// vocabulary.
 bool Checker::isNumbers(const Term &term) {
   if (term.kindOf != Kind::Token)
     return true;
@@ -37,7 +38,8 @@ bool Checker::isNumbers(const Term &term) {
   std::string text = termText(*source);
   error(Code::tokenAsNumber, source->loc,
         "'" + name + "' is a sequence of tokens, not numbers; use embed(" +
-            text + ") or onehot(" + text + ")");
+            text + ") or onehot(" + text + "), or int(" + text +
+            "), its place in the vocabulary");
   return false;
 }
 
@@ -244,8 +246,9 @@ bool Checker::checkMap(Term &term) {
   if (term.fn == Fn::Equal || term.fn == Fn::NotEqual) {
     if (!haveOneVocabulary(*term.args[0], *term.args[1], term.loc))
       return false;
-  } else if (!llvm::all_of(term.args,
-                           [&](Term *arg) { return isNumbers(*arg); })) {
+  } else if (term.fn != Fn::ToInt && !llvm::all_of(term.args, [&](Term *arg) {
+               return isNumbers(*arg);
+             })) {
     return false;
   }
   if (term.fn == Fn::And || term.fn == Fn::Or || term.fn == Fn::Not)

@@ -213,6 +213,8 @@ WholeSum Places::valueOfMap(const Term *term, const Indices *indices) {
     return self;
   };
   switch (term->fn) {
+  case Fn::ToInt:
+    return args[0];
   case Fn::Add:
     return args[0] + args[1];
   case Fn::Sub:

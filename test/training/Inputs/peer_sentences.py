@@ -3,7 +3,7 @@
 import math
 
 import torch
-from torch.nn.functional import cross_entropy, log_softmax, logsigmoid, nll_loss
+from torch.nn.functional import cross_entropy, ctc_loss, log_softmax, logsigmoid, nll_loss
 
 from peer import bahdanau
 
@@ -250,3 +250,16 @@ def transducer(w, one, _):
             if from_both:
                 ways[i, t] = torch.logsumexp(torch.stack(from_both), 0)
     return -(ways[len(x) - 1, len(said) - 1] + logsigmoid(blank[-1, -1])), len(one["tgt"]), 0.0
+
+
+def ctc(w, one, _):
+    """Graves et al. (2006), by PyTorch's own loss; the blank is symbol 0."""
+    sound, ways = torch.tensor(one["sound"]), []
+    for name, rows in ("forward", sound), ("backward", sound.flip(0)):
+        state, found = torch.zeros(w(name + ".weight_hh").shape[1]), []
+        for row in rows:
+            found.append(state := w.gru(name, row, state))
+        ways.append(torch.stack(found))
+    logits = w.linear("out", torch.cat([ways[0], ways[1].flip(0)], 1))
+    said = torch.tensor(one["phone"]) + 1
+    return torch.zeros(()), 1, ctc_loss(log_softmax(logits, 1), said, (len(sound),), (len(said),), reduction="sum")
