@@ -8,7 +8,7 @@ import struct
 import zipfile
 import zlib
 
-from literature.training import ADAM, all_minutes, chosen, lines, rates, spread, table, trials, wrong
+from literature.training import ADAM, ROOT, all_minutes, chosen, lines, rates, run, spread, table, trials, wrong
 
 
 # Pictures with their descriptions.
@@ -189,6 +189,84 @@ def flows(folder, data, updates, only):
     if "others" in wanted:
         judge("other pictures of the data, of any digit", "", [pictures[6000:6500]])
     table(["drawn by", "CPU time, three seeds", "energy distance, thousandths", "the digit that was asked for, %"], rows)
+
+
+# Digits in two views, without labels.
+
+def views(np, pictures, draw):
+    """Each picture turned by up to 20 degrees, scaled by up to 20 % and moved by up to 1.5 of its 14 pixels."""
+    count, side = len(pictures), 14
+    turn, scale = draw.uniform(-0.35, 0.35, count), draw.uniform(0.8, 1.2, count)
+    y, x = (at.reshape(1, -1) - 6.5 for at in np.mgrid[:side, :side])
+    cos, sin = (scale * np.cos(turn))[:, None], (scale * np.sin(turn))[:, None]
+    shift = draw.uniform(-1.5, 1.5, (2, count, 1))
+    down, right = cos * y - sin * x + shift[0] + 6.5, sin * y + cos * x + shift[1] + 6.5
+    result, rows = np.zeros((count, side * side)), np.arange(count)[:, None]
+    for dy in 0, 1:  # bilinear: four pixels
+        for dx in 0, 1:
+            i, j = np.floor(down).astype(int) + dy, np.floor(right).astype(int) + dx
+            inside = (i >= 0) & (i < side) & (j >= 0) & (j < side)
+            share = (1 - abs(down - i)) * (1 - abs(right - j)) * inside
+            result += share * pictures[rows, i.clip(0, 13) * side + j.clip(0, 13)]
+    return result.astype("f4")
+
+
+def hidden(np, path, pictures):
+    """The hidden units of the student, for each picture."""
+    raw = path.read_bytes()
+    size = 8 + struct.unpack("<Q", raw[:8])[0]
+    head = json.loads(raw[8:size])
+
+    def weight(name):
+        first, end = head[name]["data_offsets"]
+        return np.frombuffer(raw[size + first:size + end], "<f4").reshape(head[name]["shape"])
+
+    return np.maximum(pictures @ weight("student.up.weight").T + weight("student.up.bias"), 0)
+
+
+def probed(features, names, labelled):
+    """A linear classifier by ridge regression: wrong digits of the test, in per cent. Validation chooses its decay."""
+    from sklearn.linear_model import RidgeClassifier
+    scaled = features / features[:6000].std()
+    found = [RidgeClassifier(alpha=decay).fit(scaled[labelled], names[labelled]) for decay in (1, 10, 100, 1000)]
+    best = max(found, key=lambda one: one.score(scaled[6000:6500], names[6000:6500]))
+    return 100 - 100 * best.score(scaled[6500:], names[6500:])
+
+
+def contrast(folder, data, updates, only):
+    """Groups of 32 digits in two views each. Then a linear classifier learns from 200 labels, or from 6,000."""
+    import numpy as np
+    images, _ = archived(data / "mnist/mnist_train8k.npz", "images", 0, 8000)
+    names = np.array([label[0] for label in archived(data / "mnist/mnist_train8k.npz", "labels", 0, 8000)[0]])
+    pictures = np.array([list(small(image)) for image in images]) / 255
+    draw, sets, group, updates = np.random.default_rng(1), {}, 32, updates or 4000
+    for part, first, end, groups in (("train", 0, 6000, updates), ("valid", 6000, 6500, 60)):
+        seen = pictures[np.concatenate([draw.permutation(np.arange(first, end))[:group] for _ in range(groups)])]
+        sets[part] = {name: folder / f"{part}.{name}.npy" for name in ("seen", "other")}
+        for path in sets[part].values():
+            np.save(path, views(np, seen, draw).reshape(groups, group, -1))
+    labels = [np.concatenate([np.random.default_rng(seed).permutation(np.flatnonzero(names[:6000] == digit))[:20]
+                              for digit in range(10)]) for seed in (1, 2, 3)]
+    rows = []
+
+    def judge(label, spent, features):
+        few = [probed(one, names, own) for one, own in zip(features, labels, strict=False)]
+        every = [probed(one, names, np.arange(6000)) for one in features]
+        rows.append([label, spent, spread(few), spread(every)])
+
+    wanted = chosen(("moco", "untrained", "pixels"), only)
+    if "moco" in wanted:
+        found = trials(folder, "moco", "model contrast\nuse moco\n", sets["train"], sets["valid"], updates,
+                       {"X": 196, "N": 2048, "share": 0.99, "heat": 0.1, "train.rate": f"cosine({updates}, 0.05, 0)"})
+        judge("`moco`", all_minutes(found), [hidden(np, one.out / "model.safetensors", pictures) for one in found])
+    if "untrained" in wanted:
+        first = [folder / f"untrained-{seed}.safetensors" for seed in (1, 2, 3)]
+        for seed, path in enumerate(first, 1):
+            run("init", ROOT / "models/moco.fov", "--seed", seed, "--set", "X=196", "--output", path)
+        judge("the same, untrained", "", [hidden(np, path, pictures) for path in first])
+    if "pixels" in wanted:
+        judge("the pixels", "", [pictures] * 3)
+    table(["classifier of", "CPU time, three seeds", "wrong digits, 200 labels, %", "6,000 labels, %"], rows)
 
 
 # Digits, a few glimpses at a time.
