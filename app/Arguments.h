@@ -51,8 +51,9 @@ struct Arguments {
   std::string stopAfter;
   std::vector<std::string> leaveOut;
   bool reference = false;
-  bool launches = false; // of run: interprets the schedule of launches
-  int threads = 0;       // 0: one per CPU
+  bool launches = false;  // of run: interprets the schedule of launches
+  bool isChecked = false; // compiled code checks its accesses to memory
+  int threads = 0;        // 0: one per CPU
   bool quiet = false;
   double maxSilence = 120; // of another process; 0: for ever
 

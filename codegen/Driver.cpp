@@ -7,7 +7,9 @@
 #include "codegen/native/Lower.h"
 #include "codegen/native/ObjectCache.h"
 #include "codegen/native/Split.h"
+#include "codegen/program/CheckAccesses.h"
 #include "dialect/Precision.h"
+#include "dialect/launch/LaunchDialect.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
@@ -38,8 +40,10 @@ Driver::Driver(Location location, const DriverOptions &options,
                                : Type(Float32Type::get(context));
   emit.target = std::move(target);
   emit.notes = options.notes;
-  emit.keepsNames = options.keepsNames || options.notes;
-  emit.marksSteps = options.marksSteps;
+  // Checks tell arrays by the slots that kernels read, and steps by their
+  // marks.
+  emit.keepsNames = options.keepsNames || options.notes || options.isChecked;
+  emit.marksSteps = options.marksSteps || options.isChecked;
   emit.launches = *schedules;
 }
 
@@ -51,6 +55,10 @@ Status Driver::create(Location location, const DriverOptions &options,
   llvm::Expected<Target> target = (*backend)->target(options.target);
   if (!target)
     return failure(target.takeError());
+  if (options.isChecked && (*backend)->host(*target) != *target)
+    return Status::error("the target '" + options.target +
+                         "' has no checked code; help: leave out '--checked', "
+                         "or use a CPU");
   MLIRContext *context = location.getContext();
   loadKernelDialects(*context);
   DialectRegistry targets;
@@ -123,6 +131,21 @@ LogicalResult Driver::verifyPrecision(attn::ProgramOp program) const {
   return mlir::failure(walk.wasInterrupted());
 }
 
+/// Gives temporary arrays the names of their equations, for messages.
+static void nameArrays(ModuleOp schedules, StringRef entry,
+                       runtime::Program &description) {
+  llvm::DenseMap<int64_t, StringRef> names;
+  for (auto schedule : schedules.getOps<launch::ProgramOp>())
+    if (schedule.getProgram() == entry)
+      schedule.walk([&](launch::MemoryOp memory) {
+        names[static_cast<int64_t>(memory.getSlot())] = memory.getName();
+      });
+  for (runtime::Program::Array &array : description.arrays)
+    if (array.name.empty())
+      array.name =
+          std::string(runtime::checkedPrefix) + names.lookup(array.slot).str();
+}
+
 LogicalResult Driver::emitProgram(attn::ProgramOp program,
                                   runtime::Program &description) {
   if (options.roundsFactors)
@@ -131,8 +154,12 @@ LogicalResult Driver::emitProgram(attn::ProgramOp program,
                                backend.describe(emit.target, emit.real))) ||
       failed(verifyPrecision(program)))
     return mlir::failure();
+  if (options.isChecked)
+    nameLocations(program);
   if (failed(backend.emitProgram(program, *module, emit, description)))
     return mlir::failure();
+  if (options.isChecked)
+    nameArrays(*schedules, program.getSymName(), description);
   hosts.insert(description.entry);
   hosts.insert(description.prepare);
   return mlir::success();
@@ -176,7 +203,16 @@ static void shareNumbers(ModuleOp schedules) {
   (void)done;
 }
 
+Status Driver::addChecks() {
+  if (options.isChecked && failed(checkAccesses(*module, sites)))
+    return Status::error("the kernels cannot be checked");
+  return Status::success();
+}
+
 Status Driver::print(Text text, llvm::raw_ostream &stream) {
+  if (text != Text::Launches)
+    if (Status status = addChecks(); status.failed())
+      return status;
   if (text == Text::Launches || text == Text::Kernels) {
     if (text == Text::Launches)
       shareNumbers(*schedules);
@@ -220,6 +256,8 @@ Status Driver::print(Text text, llvm::raw_ostream &stream) {
 }
 
 Status Driver::compile(Objects &objects) {
+  if (Status status = addChecks(); status.failed())
+    return status;
   if (llvm::Error error =
           backend.finish(*module, emit.target, options.isShipped))
     return failure(std::move(error));
@@ -242,7 +280,9 @@ Status Driver::compile(Objects &objects) {
 
 Status Driver::finish(Code &code) {
   code.description = std::move(programs);
-  return compile(code.objects);
+  Status status = compile(code.objects);
+  code.sites = std::move(sites);
+  return status;
 }
 
 Status fovea::codegen::load(Objects objects, StringRef target,
@@ -261,7 +301,13 @@ Status fovea::codegen::load(Objects objects, StringRef target,
       {launchName.str(), reinterpret_cast<void *>(&fovea_launch)},
       {launchLoopName.str(), reinterpret_cast<void *>(&fovea_launch_loop)},
       {sendName.str(), reinterpret_cast<void *>(&fovea_launch_send)},
-      {waitName.str(), reinterpret_cast<void *>(&fovea_launch_wait)}};
+      {waitName.str(), reinterpret_cast<void *>(&fovea_launch_wait)},
+      {"fovea_check_access", reinterpret_cast<void *>(&fovea_check_access)},
+      {"fovea_check_gather", reinterpret_cast<void *>(&fovea_check_gather)},
+      {"fovea_check_clear", reinterpret_cast<void *>(&fovea_check_clear)},
+      {"fovea_check_copy", reinterpret_cast<void *>(&fovea_check_copy)},
+      {"fovea_check_scratch", reinterpret_cast<void *>(&fovea_check_scratch)},
+      {"fovea_check_pointer", reinterpret_cast<void *>(&fovea_check_pointer)}};
   options.perf = perf;
   auto made = Jit::create(*parsed, std::move(options));
   if (!made)

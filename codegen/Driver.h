@@ -15,6 +15,7 @@
 #include "runtime/Status.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/data/WeightFormat.h"
+#include "runtime/memory/CheckedRun.h"
 #include "runtime/model/Description.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -46,6 +47,9 @@ struct DriverOptions {
   bool keepsNames = false;
   /// Programs tell each step (Backend.h).
   bool marksSteps = false;
+  /// Kernels check their accesses to memory (codegen/program/CheckAccesses.h),
+  /// where the target is a CPU.
+  bool isChecked = false;
   /// The code goes into a library or program.
   bool isShipped = false;
   /// The list of kernels to fill in during emission; they keep their names
@@ -67,6 +71,8 @@ struct Code {
   /// `programs`, `hasDecoder` and `decoder`.
   runtime::Description description;
   Objects objects;
+  /// The equations that checked code refers to.
+  std::vector<runtime::CheckedSite> sites;
 };
 
 class Driver {
@@ -109,6 +115,7 @@ private:
   mlir::LogicalResult verifyPrecision(attn::ProgramOp program) const;
   mlir::LogicalResult emitProgram(attn::ProgramOp program,
                                   runtime::Program &description);
+  runtime::Status addChecks();
   runtime::Status keepLimit(attn::ProgramOp program, const MemoryLimit &limit);
 
   DriverOptions options;
@@ -116,6 +123,7 @@ private:
   EmitOptions emit;
   mlir::OwningOpRef<mlir::ModuleOp> module, schedules;
   runtime::Description programs;
+  std::vector<runtime::CheckedSite> sites;
   /// The functions that run programs.
   llvm::StringSet<> hosts;
 };

@@ -39,6 +39,9 @@ struct CompilePrograms : OperationPass<ModuleOp> {
                         llvm::cl::desc("whether real numbers are f64")};
   Option<bool> keepsNames{*this, "names", llvm::cl::init(true),
                           llvm::cl::desc("whether kernels keep their names")};
+  Option<bool> isChecked{
+      *this, "checked", llvm::cl::init(false),
+      llvm::cl::desc("whether kernels check their accesses to memory")};
 
   /// Checks that a placed program is for this target and can be compiled.
   LogicalResult check(ModuleOp module) {
@@ -67,6 +70,7 @@ struct CompilePrograms : OperationPass<ModuleOp> {
     options.target = target;
     options.isDouble = isDouble;
     options.keepsNames = keepsNames;
+    options.isChecked = isChecked;
     if (Status status = Driver::create(module.getLoc(), options, driver);
         status.failed())
       return status;

@@ -32,6 +32,7 @@ CompiledOptions fovea::cli::compiledOptionsOf(const Arguments &arguments) {
   options.weights = weightFormat(arguments);
   options.target = arguments.cpu;
   options.threads = arguments.threads;
+  options.isChecked = arguments.isChecked;
   return options;
 }
 
@@ -50,12 +51,33 @@ Status fovea::cli::compileDecoder(ModuleOp module,
 Status fovea::cli::load(codegen::Objects objects,
                         const CompiledOptions &options,
                         std::unique_ptr<codegen::Jit> &jit) {
+  if (options.isChecked)
+    return codegen::load(std::move(objects), options.target,
+                         &runtime::CheckedRun::parallel,
+                         &runtime::CheckedRun::step, options.perf, jit);
   if (options.debugSeed)
     DebugPool::start(*options.debugSeed);
   return codegen::load(std::move(objects), options.target,
                        options.debugSeed ? &DebugPool::parallel
                                          : options.parallel,
                        &DebugPool::step, options.perf, jit);
+}
+
+void fovea::cli::watchChecks(const Program &program,
+                             std::vector<runtime::CheckedSite> sites,
+                             runtime::ProgramCode &functions) {
+  auto checks = std::make_shared<runtime::Checks>(std::move(sites));
+  auto watch = [&](std::function<void(void *)> &function, bool prepares) {
+    if (!function)
+      return;
+    function = [own = function, checks, &program, prepares](void *frame) {
+      runtime::CheckedRun run(*checks, program, frame, prepares);
+      own(frame);
+    };
+  };
+  watch(functions.run, /*prepares=*/false);
+  watch(functions.prepare, /*prepares=*/true);
+  functions.found = [checks] { return checks->take(); };
 }
 
 Status fovea::cli::findFunctions(codegen::Jit &jit, const Program &program,
@@ -96,6 +118,9 @@ Status CompiledProgram::create(codegen::Code code,
                                     compiled->functions);
       status.failed())
     return status;
+  if (options.isChecked)
+    watchChecks(compiled->description, std::move(code.sites),
+                compiled->functions);
   result = std::move(compiled);
   return Status::success();
 }
@@ -119,7 +144,7 @@ Status CompiledProgram::run(const runtime::Batch &batch,
   if (Status status = memory.bind(batch, binding); status.failed())
     return status;
   compute();
-  return Status::success();
+  return functions.found ? functions.found() : Status::success();
 }
 
 //===----------------------------------------------------------------------===//

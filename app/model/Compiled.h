@@ -59,6 +59,12 @@ runtime::Status findFunctions(codegen::Jit &jit,
                               const runtime::Program &program,
                               runtime::ProgramCode &functions);
 
+/// Makes the functions of a checked program report what its checks find.
+/// `program` outlives them.
+void watchChecks(const runtime::Program &program,
+                 std::vector<runtime::CheckedSite> sites,
+                 runtime::ProgramCode &functions);
+
 /// Returns a function of compiled code, or null.
 void *addressIn(codegen::Jit &jit, const std::string &symbol);
 

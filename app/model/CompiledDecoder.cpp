@@ -143,10 +143,13 @@ Status CompiledDecoder::create(codegen::Code code,
       status.failed())
     return status;
   for (auto [program, functions] :
-       llvm::zip_equal(made->decoder.programs, made->code))
+       llvm::zip_equal(made->decoder.programs, made->code)) {
     if (Status status = findFunctions(*made->jit, program, functions);
         status.failed())
       return status;
+    if (options.isChecked)
+      watchChecks(program, code.sites, functions);
+  }
   result = std::move(made);
   return Status::success();
 }

@@ -52,7 +52,8 @@ Status LaunchedDecoder::compile(bool compares) {
     return ProgramCode{[this, &description, &part](void *frame) {
                          run(description, part, frame);
                        },
-                       own.prepare};
+                       own.prepare,
+                       {}};
   });
   return Status::success();
 }

@@ -28,7 +28,8 @@ Programs::Programs(Session &session, Model &model, Request request,
   // Where kernels are watched, they are made here, and what keeps a limit fits
   // one set of data.
   if (this->options.isCached && !this->options.notes && !this->options.perf &&
-      !this->options.debugSeed && !this->options.memory && !folder.empty())
+      !this->options.debugSeed && !this->options.isChecked &&
+      !this->options.memory && !folder.empty())
     cache = std::make_unique<codegen::ObjectCache>(std::move(folder));
 }
 

@@ -18,6 +18,14 @@ namespace fovea::runtime {
 /// The functions of a program; `prepare` may be null.
 struct ProgramCode {
   std::function<void(void *frame)> run, prepare;
+  /// Of checked code: returns what the checks have found since the last call.
+  std::function<Status()> found;
+
+  /// Runs the program, and fails if a check does.
+  Status runChecked(void *frame) const {
+    run(frame);
+    return found ? found() : Status::success();
+  }
 };
 
 /// Rows of different sizes in one array: their elements are consecutive.
@@ -66,7 +74,7 @@ public:
   /// The same for data in buffers: each row's data begins at its own offset.
   void setBuffers(const std::string &name, const void *memory,
                   const std::vector<int64_t> &places);
-  void run() { code.run(slots.data()); }
+  Status run() { return code.runChecked(slots.data()); }
   int64_t bytes() const { return arena.bytes(); }
 
   const Program::Array *findOutput(const std::string &name) const;

@@ -184,8 +184,8 @@ Status Model::create(const FoveaImage &image,
                  2 * (count + description.decoder.programs.size())) &&
          "the compiler makes an image of as many functions");
   auto codeOf = [&](size_t number) {
-    return ProgramCode{image.functions[2 * number],
-                       image.functions[2 * number + 1]};
+    return ProgramCode{
+        image.functions[2 * number], image.functions[2 * number + 1], {}};
   };
   for (size_t i = 0; i < count; ++i)
     model->entries.push_back(

@@ -63,7 +63,8 @@ Status Search::encode(Member &member, const Batch &examples, uint64_t draws) {
   if (own.prepare && !member.isPrepared)
     own.prepare(member.encoded.frame());
   member.isPrepared = true;
-  own.run(member.encoded.frame());
+  if (Status status = own.runChecked(member.encoded.frame()); status.failed())
+    return status;
   for (auto &segment : member.segments)
     if (segment)
       if (Status status =

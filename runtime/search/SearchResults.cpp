@@ -189,7 +189,8 @@ Status SearchRun::runFinish(const Finished &finished, int64_t example,
   const ProgramCode &code = search.code[decoder.finish];
   if (code.prepare)
     code.prepare(workspace.frame());
-  code.run(workspace.frame());
+  if (Status status = code.runChecked(workspace.frame()); status.failed())
+    return status;
   for (const Decoder::Output &output : decoder.outputs)
     if (output.value.empty())
       result.outputs[output.name] = workspace.output(output.name, 0);

@@ -549,6 +549,5 @@ Status SearchRun::runSegment(MemberRows &own, int number, const StepRows &rows,
     gather(own, source, hypotheses, sizeOf(array.element), values);
     memory->setData(array.name, values.bytes.data());
   }
-  memory->run();
-  return Status::success();
+  return memory->run();
 }

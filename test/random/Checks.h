@@ -89,6 +89,9 @@ struct CheckOptions {
   /// Instead: runs each program through the debug pool, with the same bits, and
   /// with live ranges cut short, one at a time.
   bool debugPool = false;
+  /// Instead: runs each program as checked code, with the same bits, and with
+  /// arrays that are one element shorter, or end one step earlier.
+  bool checked = false;
   /// Instead: interprets the launches of each program, on a CPU and a GPU.
   bool launches = false;
   Scale scale = Scale::Small;

@@ -61,6 +61,9 @@ static cl::opt<bool>
               cl::desc("run programs with units in random order and NaN in "
                        "free memory, and cut some live ranges short"));
 static cl::opt<bool>
+    checked("checked", cl::desc("run programs as checked code, and with arrays "
+                                "that are too short or end too early"));
+static cl::opt<bool>
     launches("launches", cl::desc("interpret the launches of programs, for a "
                                   "CPU and for a GPU"));
 static cl::opt<bool> large("large", cl::desc("with dims that are worth matrix "
@@ -323,12 +326,13 @@ static int checkSeeds(int64_t first, int64_t last) {
   options.everyProgram = everyProgram;
   options.mistakes = mistakes;
   options.debugPool = debugPool;
+  options.checked = checked;
   options.launches = launches;
   options.cpu = cpu;
   options.otherCpu = otherCpu;
   options.roundsFactors = roundsFactors;
   options.scale = large ? Scale::Large : Scale::Small;
-  if (compiledOnly || large || debugPool || launches || mistakes > 0)
+  if (compiledOnly || large || debugPool || checked || launches || mistakes > 0)
     options.gradients = options.decoding = options.renaming =
         options.formatting = options.everyPass = false;
   if (bitsOnly)
@@ -378,6 +382,10 @@ static int checkSeeds(int64_t first, int64_t last) {
   if (debugPool)
     llvm::outs() << "; of " << statistics.shortened << " live ranges cut short "
                  << statistics.noticed << " are noticed";
+  if (checked)
+    llvm::outs() << "; of " << statistics.shortened
+                 << " arrays that are too short or end too early "
+                 << statistics.noticed << " are named";
   if (launches)
     llvm::outs() << "; of " << statistics.leftOut << " launches left out "
                  << statistics.named << " are named";

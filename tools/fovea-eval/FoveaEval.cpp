@@ -48,6 +48,8 @@ static cl::opt<bool> objective("objective",
                                cl::desc("print nll, logp, choices, penalty"));
 static cl::opt<bool>
     isLaunched("launches", cl::desc("interpret the launches of the program"));
+static cl::opt<bool>
+    isChecked("checked", cl::desc("run the program as checked code, in f64"));
 static cl::opt<uint64_t> order("order",
                                cl::desc("seed of the order of launches"));
 static cl::opt<unsigned>
@@ -153,6 +155,20 @@ static void print(const Arrays &outputs) {
   }
 }
 
+/// The inputs as compiled code takes them.
+static runtime::Example exampleOf(const Inputs &inputs,
+                                  runtime::ParameterValues &parameters) {
+  runtime::Example own;
+  own.id = inputs.example;
+  for (const auto &[name, array] : inputs.data) {
+    parameters[name] = array.values;
+    own.data[name] = {array.shape, array.values};
+  }
+  for (const auto &[name, length] : inputs.lengths)
+    own.lengths[name] = {length.nested, length.values};
+  return own;
+}
+
 /// Splits, compiles and searches a program, in f64.
 static Status decodeCompiled(Operation *container, const Inputs &inputs,
                              const SearchOptions &options,
@@ -171,14 +187,7 @@ static Status decodeCompiled(Operation *container, const Inputs &inputs,
       })))
     return Status::error("the program cannot be compiled");
   runtime::ParameterValues parameters;
-  runtime::Example own;
-  own.id = inputs.example;
-  for (const auto &[name, array] : inputs.data) {
-    parameters[name] = array.values;
-    own.data[name] = {array.shape, array.values};
-  }
-  for (const auto &[name, length] : inputs.lengths)
-    own.lengths[name] = {length.nested, length.values};
+  runtime::Example own = exampleOf(inputs, parameters);
   cli::CompiledOptions how;
   how.isDouble = true;
   how.threads = 1;
@@ -248,6 +257,38 @@ static int runDecode(Operation *container, const Inputs &inputs) {
     }
     print(hypothesis.outputs);
   }
+  return 0;
+}
+
+/// Runs a program of one example as checked code.
+static int runChecked(Operation *container, const Inputs &inputs) {
+  auto program = dyn_cast<attn::ProgramOp>(container);
+  if (!program)
+    return fail("only a program can be compiled");
+  runtime::ParameterValues parameters;
+  runtime::Example own = exampleOf(inputs, parameters);
+  runtime::Binding binding;
+  binding.values = &parameters;
+  binding.seed = inputs.seed;
+  binding.update = inputs.update;
+  cli::CompiledOptions how;
+  how.isDouble = how.isChecked = true;
+  how.target = "x86-64-v3";
+  std::unique_ptr<cli::CompiledProgram> compiled;
+  Status status =
+      cli::CompiledProgram::create(container->getParentOfType<ModuleOp>(),
+                                   program.getSymName(), how, compiled);
+  if (status.succeeded())
+    status = compiled->run({&own}, binding);
+  if (status.failed())
+    return fail(status.text());
+  Arrays outputs;
+  for (const runtime::Program::Array &array : compiled->program().arrays)
+    if (array.role == runtime::Program::Role::Output) {
+      runtime::DataValues values = compiled->workspace().output(array.name, 0);
+      outputs[array.name] = {values.shape, values.values, false};
+    }
+  print(outputs);
   return 0;
 }
 
@@ -401,6 +442,8 @@ int main(int argc, char **argv) {
     return runDecode(container, inputs);
   if (isLaunched)
     return runLaunches(container, inputs);
+  if (isChecked)
+    return runChecked(container, inputs);
   EvaluateOptions options;
   options.equations.assign(equations.begin(), equations.end());
   options.objective = objective;

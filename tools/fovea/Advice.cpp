@@ -246,11 +246,12 @@ fovea::cli::idleOptions(StringRef command,
               .str());
   };
   if (command == "run" || command == "score" || command == "decode")
-    for (StringRef option : {"--threads", "--dtype", "--cpu"})
+    for (StringRef option : {"--threads", "--dtype", "--cpu", "--checked"})
       for (StringRef other : {"--reference", "--stop-after"})
         if ((command == "decode" || option != "--dtype") &&
             (option != "--cpu" || !isGiven("--launches")))
           excludes(option, other);
+  excludes("--threads", "--checked");
   if (command == "train")
     needs("--valid-every", "--valid");
   if (command == "data") {

@@ -71,6 +71,12 @@ static bool isCode(const std::string &emit) {
 
 static int checkEmit(const Arguments &arguments) {
   const std::string &emit = arguments.emit;
+  if (arguments.isChecked &&
+      !llvm::is_contained({"kernels", "llvm", "asm"}, emit))
+    return wrongUsage("'--checked' changes kernels, which '--emit " + emit +
+                          "' does not print; help: use '--emit kernels', or "
+                          "'--checked' of fovea run, train and decode",
+                      Code::argumentConflict);
   if (emit == "attn" || emit == "mlir")
     return done;
   bool isObject = llvm::is_contained({"obj", "so", "exe"}, emit);

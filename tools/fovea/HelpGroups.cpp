@@ -32,7 +32,8 @@ static void groupOptions(CLI::App &command) {
       {"Machine",
        {"--threads", "--dtype", "--cpu", "--target", "--precision",
         "--max-activation-mb", "--shard-optimiser", "--max-silence"}},
-      {"Debugging", {"--reference", "--stop-after", "--explain", "--trace"}},
+      {"Debugging",
+       {"--reference", "--stop-after", "--explain", "--trace", "--checked"}},
   };
   constexpr size_t most = 8;
   if (command.get_options().size() <= most)

@@ -317,6 +317,7 @@ private:
     addCpu(command);
     addDevice(command);
     addPrecision(command);
+    addChecked(command);
     addQuiet(command);
     addExamples(command,
                 {"fovea train model.fov --data src=train.tsv:1,tgt=train.tsv:2 "
@@ -611,6 +612,7 @@ private:
     addTarget(command);
     addDtype(command);
     addPrecision(command);
+    addChecked(command);
     command
         ->add_option("--entry", arguments.entries,
                      "programs to compile: loss, grad, train_step, get, "

@@ -240,6 +240,15 @@ protected:
                       "print no progress or notes on standard error");
   }
 
+  void addChecked(CLI::App *command) {
+    CLI::Option *checked = command->add_flag(
+        "--checked", arguments.isChecked,
+        "compile checks of each access to memory into the code, which then "
+        "runs in one thread, slowly, with the same results");
+    if (CLI::Option *launches = command->get_option_no_throw("--launches"))
+      checked->excludes(launches);
+  }
+
   /// The options of all commands that execute.
   void addExecution(CLI::App *command) {
     command->add_flag("--reference", arguments.reference,
@@ -253,6 +262,7 @@ protected:
     addCpu(command);
     addDevice(command);
     addPrecision(command);
+    addChecked(command);
     addStopAfter(command,
                  "run the reference interpreter on the IR after this phase: " +
                      phaseNames());
