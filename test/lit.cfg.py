@@ -9,6 +9,7 @@ with `--param slow=1`: tests that take more than a few seconds require it.
 `nightly` holds with `--param nightly=1`: tests that take minutes, and find
 little that the others do not find.
 `transformers` holds where Python has this package and PyTorch, `jinja2` where it has that one.
+`onnxruntime` holds where it has this package and `onnx`.
 `pytest`, `mypy` and `scikit_build_core` hold where scripts/setup could get them.
 `chromium` and `patchelf` hold where these programs are installed.
 `node` holds where Node.js runs the extension of an editor.
@@ -130,6 +131,9 @@ if importlib.util.find_spec("jinja2"):
     config.available_features.add("jinja2")
 if importlib.util.find_spec("transformers") and importlib.util.find_spec("torch"):
     config.available_features.add("transformers")
+
+if importlib.util.find_spec("onnx") and importlib.util.find_spec("onnxruntime"):
+    config.available_features.add("onnxruntime")
 
 if importlib.util.find_spec("mmasim"):
     config.available_features.add("mmasim")

@@ -6,6 +6,7 @@
 #include "app/model/Fingerprint.h"
 #include "app/open/ChooseTarget.h"
 #include "app/open/Session.h"
+#include "app/package/OnnxModel.h"
 #include "app/package/Package.h"
 #include "codegen/Driver.h"
 #include "frontends/fov/syntax/Parser.h"
@@ -95,8 +96,8 @@ static int checkEmit(const Arguments &arguments) {
     return wrongUsage(
         "'" + emit +
         "' is not a value of --emit; expected spec, ast, attn, mlir, plan, "
-        "launches, fingerprint, kernels, llvm, asm, ptx, cubin, obj, so, exe "
-        "or web");
+        "launches, fingerprint, kernels, llvm, asm, ptx, cubin, obj, so, exe, "
+        "web or onnx");
   llvm::Expected<const codegen::Backend *> backend =
       codegen::backendFor(arguments.cpu);
   if (!backend)
@@ -296,6 +297,8 @@ int fovea::cli::runCompile(const Arguments &arguments) {
     return printSpec(arguments);
   if (arguments.emit == "ast")
     return printTree(arguments);
+  if (arguments.emit == "onnx")
+    return runOnnx(arguments);
   if (checkEmit(arguments) != done)
     return badUsage;
   if (arguments.emit == "web") {

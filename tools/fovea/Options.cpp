@@ -64,6 +64,7 @@ static std::string emitFor(const Arguments &arguments) {
                          .Case(".ptx", "ptx")
                          .Case(".cubin", "cubin")
                          .Case(".fov", "spec")
+                         .Case(".onnx", "onnx")
                          .Default("");
   if (what.empty())
     throw CLI::ValidationError(
@@ -597,7 +598,8 @@ private:
             "--emit", arguments.emit,
             "exe: an executable that reads and prints lines; so, obj: a "
             "library with a C header; web: a page that runs the model in a "
-            "browser; spec: the spec stored in weights or derived from ONNX; "
+            "browser; onnx: an ONNX model (opset 18) of the loss, log p and "
+            "equations; spec: the spec stored in weights or derived from ONNX; "
             "ast: syntax tree; attn: IR of the front end; mlir: IR after the "
             "phases; plan: arrays in memory; launches: what runs, in order; "
             "fingerprint: hashes of its "
@@ -607,7 +609,7 @@ private:
             "without -o)")
         ->type_name("WHAT:{spec,ast,attn,mlir,plan,launches,fingerprint,"
                     "kernels,llvm,asm,ptx,cubin,"
-                    "so,obj,exe,web}");
+                    "so,obj,exe,web,onnx}");
     addCpu(command);
     addTarget(command);
     addDtype(command);
