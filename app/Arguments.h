@@ -125,6 +125,7 @@ struct Arguments {
   std::string emit = "mlir";
   std::vector<std::string> entries;
   bool explain = false;
+  bool proves = false; // that phases keep what is computed
 
   // bench
   std::vector<std::string> benchEntries = {"grad"};

@@ -314,7 +314,8 @@ static bool isQuantised(ModuleOp module) {
       .wasInterrupted();
 }
 
-bool Session::lower(Model &model, const Request &request) {
+bool Session::lower(Model &model, const Request &request,
+                    std::unique_ptr<PassInstrumentation> watcher) {
   if (request.stopAfter >= attn::Phase::kernels && !setTarget(model))
     return false;
   // Programs are compiled after this, too.
@@ -341,7 +342,8 @@ bool Session::lower(Model &model, const Request &request) {
   options.stopAfter = request.stopAfter;
   for (const std::string &name : request.leaveOut)
     options.leaveOut.push_back(name);
-  bool good = succeeded(compiler::lower(*model.module, options));
+  bool good =
+      succeeded(compiler::lower(*model.module, options, std::move(watcher)));
   assert((good || errors.failed()) && "a pass that fails says why");
   if (good && !isReal && !isQuantised(*model.module)) {
     StringRef what = format->kind == runtime::StorageFormat::Columns

@@ -72,8 +72,10 @@ public:
   /// The text of a file that a spec names and weights contain; null if it must
   /// be read beside the spec.
   const std::string *storedFile(llvm::StringRef name) const;
-  /// Runs the pipeline. Returns false on an error (diagnosed).
-  bool lower(Model &model, const Request &request);
+  /// Runs the pipeline. Returns false on an error (diagnosed). `watcher` is
+  /// called after each pass.
+  bool lower(Model &model, const Request &request,
+             std::unique_ptr<mlir::PassInstrumentation> watcher = nullptr);
 
   /// Reports an error without a place in a spec.
   void error(const std::string &text) { errors.error(Code::none, {}, text); }

@@ -11,6 +11,7 @@
 #include "app/machines/Installed.h"
 #include "app/model/Compiled.h"
 #include "app/model/Execution.h"
+#include "app/model/Proof.h"
 #include "app/model/Unknown.h"
 #include "app/open/ChooseTarget.h"
 #include "app/show/Shows.h"
@@ -86,6 +87,7 @@ private:
   std::vector<std::string> equations; // that `get` gives
   std::vector<std::string> by;        // data that `grad` differentiates by
   std::unique_ptr<Model> model;
+  std::unique_ptr<proof::Prover> prover; // null without `--prove`
   Vocabularies vocabularies;
   runtime::TensorFile weights;
   std::vector<runtime::TensorFile> members; // the others of an ensemble
@@ -388,7 +390,11 @@ bool Package::lower() {
     dropSystem(*model, "training");
   if (!hasDecoder())
     dropSystem(*model, "decoding");
-  return session.lower(*model, request);
+  prover = proverOf(arguments, *model);
+  // Kernels and memory are proved as they are compiled.
+  if (prover)
+    request.stopAfter = attn::Phase::memory;
+  return session.lower(*model, request, prover ? prover->watcher() : nullptr);
 }
 
 /// With weights in fewer bits, a file has what the programs read, and only
@@ -457,6 +463,8 @@ bool Package::compile() {
         !succeeds(driver->add(*model->module, entry)))
       return false;
   if (hasDecoder() && !succeeds(driver->addDecoder(*model->module)))
+    return false;
+  if (!finishProof(session, prover.get(), *model->module, driver->launches()))
     return false;
   description.programs = std::move(driver->description().programs);
   description.decoder = std::move(driver->description().decoder);

@@ -153,6 +153,7 @@ Status Executor::giveInputs(MemoryState &memory) {
                                          memory.name(), array->values.size(),
                                          cells.size()));
       cells.values = array->values;
+      cells.trees = array->trees;
       for (size_t offset = 0; offset < cells.values.size(); ++offset)
         cells.defined[offset] =
             isInside(op->getResult(0),

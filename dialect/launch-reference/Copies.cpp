@@ -19,13 +19,13 @@ Status Executor::copy(const Site &to, const Site &from, int64_t toFirst,
     count = from.count();
   for (int64_t i = 0; i < count; ++i) {
     accesses.setElement(1 + toFirst + i);
-    double value = 0;
+    reference::Traced number;
     Status error = Status::success();
-    State state = accesses.read(from, fromFirst + i, value, error);
+    State state = accesses.read(from, fromFirst + i, number, error);
     if (state == Failed)
       return error;
     if (Status status =
-            accesses.write(to, toFirst + i, value, state == Defined);
+            accesses.write(to, toFirst + i, number, state == Defined);
         status.failed())
       return status;
   }
@@ -159,7 +159,7 @@ Status Executor::clear(RunOp run, ComputeOp op) {
                         column < product.getRange().to.value_or(width);
       if (isComputed || offset / width >= left)
         continue;
-      if (Status status = accesses.write(site, offset, 0, /*isDefined=*/true);
+      if (Status status = accesses.write(site, offset, {}, /*isDefined=*/true);
           status.failed())
         return status;
     }
@@ -180,7 +180,7 @@ Status Executor::scatterLists(RunOp run, ComputeOp op) {
       if (Status status = checkList(op, example, listedTerms); status.failed())
         return status;
     if (Status status = accesses.write(siteIn(location, example, {1}), 0,
-                                       links ? linkedTerms : listedTerms,
+                                       {links ? linkedTerms : listedTerms, 0},
                                        /*isDefined=*/true);
         status.failed())
       return status;
@@ -195,7 +195,7 @@ Status Executor::where(RunOp run, ComputeOp op) {
       return status;
     Site site = siteOf(op.getResult(), example);
     for (int64_t offset = 0; isExcluded && offset < site.count(); ++offset)
-      if (Status status = accesses.write(site, offset, 0, /*isDefined=*/true);
+      if (Status status = accesses.write(site, offset, {}, /*isDefined=*/true);
           status.failed())
         return status;
     return Status::success();

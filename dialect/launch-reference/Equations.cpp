@@ -14,6 +14,7 @@ using reference::Code;
 using reference::ElementTask;
 using reference::Outcome;
 using reference::Slot;
+using reference::Traced;
 
 //===----------------------------------------------------------------------===//
 // Scalars
@@ -27,6 +28,7 @@ void Executor::bindArrays(const Code &code, size_t example, Binding &binding) {
     binding.shapes.push_back({site.shape, {}, false});
   binding.context.lengths = &examples[example].lengths;
   binding.context.random = reference::randomOf(inputs[example]);
+  binding.context.trees = inputs[example].trees;
   binding.context.source = this;
   for (const reference::Array &shape : binding.shapes)
     binding.context.views.push_back({&shape, nullptr});
@@ -70,13 +72,13 @@ Status Executor::scalarIn(Value value, ArrayRef<int64_t> indices,
 //===----------------------------------------------------------------------===//
 
 Executor::State Executor::read(const reference::ReadPlan &plan, unsigned array,
-                               int64_t offset, double &value, Status &error) {
+                               int64_t offset, Traced &number, Status &error) {
   const Site *site = &bound->sites[array];
   if (array == plan.array)
     if (auto factor = bound->factors.find(plan.op);
         factor != bound->factors.end())
       site = &factor->second;
-  State state = accesses.read(*site, offset, value, error);
+  State state = accesses.read(*site, offset, number, error);
   if (state == Failed && error.getWhere().empty())
     error = Status::error(error.getMessage(), reference::placeOf(plan.op));
   return state;
@@ -114,12 +116,12 @@ Status Executor::bind(ComputeOp op, size_t example, Binding &binding) {
 }
 
 /// Writes an element, and its copy where the equation stores one.
-Status Executor::store(const Binding &binding, int64_t offset, double value,
+Status Executor::store(const Binding &binding, int64_t offset, Traced number,
                        bool isDefined) {
-  if (Status status = accesses.write(binding.result, offset, value, isDefined);
+  if (Status status = accesses.write(binding.result, offset, number, isDefined);
       status.failed() || !binding.copy)
     return status;
-  return accesses.write(*binding.copy, offset, value, isDefined);
+  return accesses.write(*binding.copy, offset, number, isDefined);
 }
 
 /// The element at these places, or the row of a softmax. `isExcluded`: what the
@@ -150,7 +152,7 @@ Status Executor::evaluateAt(ComputeOp op, std::vector<Binding> &bindings,
   if (!ElementTask::givesRow(*code))
     return store(bindings.front(), offset, task.element(), isDefined);
   int64_t extent = bindings.front().result.shape.back();
-  std::vector<double> row(extent);
+  std::vector<Traced> row(extent);
   for (auto [place, value] :
        llvm::zip_equal(task.rowPlaces(), task.rowValues()))
     row[place] = value;
@@ -336,12 +338,12 @@ double Executor::listOf(ComputeOp op, size_t example) {
 /// The list of a product, or of a scatter, describes the current rows.
 Status Executor::checkList(ComputeOp op, size_t example, double wanted) {
   Site site = siteIn(memoryIn(op, attn::listName), example, {1});
-  double value = 0;
+  Traced number;
   Status error = Status::success();
-  State state = accesses.read(site, 0, value, error);
+  State state = accesses.read(site, 0, number, error);
   if (state == Failed)
     return error;
-  if (state == Undefined || value != wanted)
+  if (state == Undefined || number.value != wanted)
     return Status::error(
         fmt::format("a place depends on {}, which {}", elementText(site, 0),
                     state == Undefined ? "is undefined" : "is of other rows"));
@@ -354,7 +356,7 @@ Status Executor::list(RunOp run, ComputeOp op) {
     return noSuchWork(op);
   auto listExample = [&](size_t example) {
     return accesses.write(siteIn(location, example, {1}), 0,
-                          listOf(op, example), /*isDefined=*/true);
+                          {listOf(op, example), 0}, /*isDefined=*/true);
   };
   if (!isOverExamples(op))
     return forExamples(run, op, listExample);

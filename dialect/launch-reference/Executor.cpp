@@ -382,7 +382,7 @@ Status Executor::outputs(std::vector<reference::Arrays> &results) {
             status.failed())
           return status;
         own[output.getTarget().str()] = {site.shape, array->values,
-                                         array->integer};
+                                         array->integer, array->trees};
         continue;
       }
       if (!site.problem.empty())
@@ -397,7 +397,7 @@ Status Executor::outputs(std::vector<reference::Arrays> &results) {
         bool isThere = !site.memory || site.memory->isAlive;
         if (!isThere || at >= site.cells->size() || !site.cells->defined[at])
           return fail(elementText(site, at) + " is undefined");
-        array.values[offset] = site.cells->values[at];
+        array.set(offset, site.cells->at(at));
       }
       own[output.getTarget().str()] = std::move(array);
     }

@@ -168,7 +168,7 @@ Status Executor::placeOfStrips(KernelOp op, size_t example, int64_t &unit,
       Cells &kept = all.try_emplace(array, cells.size()).first->second;
       for (int64_t at = 0; at < cells.size(); ++at)
         if (cells.defined[at]) {
-          kept.values[at] = cells.values[at];
+          kept.set(at, cells.at(at));
           kept.defined[at] = true;
         }
     }

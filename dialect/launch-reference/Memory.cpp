@@ -81,8 +81,8 @@ static Status usedLate(const MemoryState &memory) {
       fmt::format("uses '{}' after its live range", memory.name()));
 }
 
-Accesses::State Accesses::read(const Site &site, int64_t offset, double &value,
-                               Status &error) {
+Accesses::State Accesses::read(const Site &site, int64_t offset,
+                               reference::Traced &number, Status &error) {
   auto fail = [&](std::string text) {
     error = Status::error(std::move(text));
     return State::Failed;
@@ -115,7 +115,7 @@ Accesses::State Accesses::read(const Site &site, int64_t offset, double &value,
         return State::Undefined;
     }
   }
-  value = site.cells->values[at];
+  number = site.cells->at(at);
   return site.cells->defined[at] ? State::Defined : State::Undefined;
 }
 
@@ -144,8 +144,8 @@ Status Accesses::checkWrite(const Site &site, int64_t at) {
   return Status::success();
 }
 
-Status Accesses::write(const Site &site, int64_t offset, double value,
-                       bool isDefined) {
+Status Accesses::write(const Site &site, int64_t offset,
+                       reference::Traced number, bool isDefined) {
   if (!site.problem.empty())
     return Status::error(site.problem);
   int64_t at = site.base + offset;
@@ -164,7 +164,7 @@ Status Accesses::write(const Site &site, int64_t offset, double value,
     if (Status status = checkWrite(site, at); status.failed())
       return status;
   }
-  site.cells->values[at] = value;
+  site.cells->set(at, number);
   site.cells->defined[at] = isDefined;
   return Status::success();
 }

@@ -27,11 +27,23 @@ struct Stamp {
 struct Cells {
   std::vector<double> values;
   std::vector<uint8_t> defined;
+  /// How the values were computed, if that is kept; one for each, or none.
+  std::vector<reference::Tree> trees;
   // As long as the others once a launch writes them.
   std::vector<Stamp> writers, readers;
 
   explicit Cells(int64_t size = 0) : values(size), defined(size) {}
   int64_t size() const { return static_cast<int64_t>(values.size()); }
+  reference::Traced at(int64_t offset) const {
+    return {values[offset], trees.empty() ? 0 : trees[offset]};
+  }
+  void set(int64_t offset, reference::Traced number) {
+    values[offset] = number.value;
+    if (number.tree && trees.empty())
+      trees.resize(values.size());
+    if (!trees.empty())
+      trees[offset] = number.tree;
+  }
 };
 
 /// A memory of the schedule, from its allocation to its end.
@@ -98,8 +110,10 @@ public:
   }
   void setElement(int64_t element) { now.element = element; }
 
-  State read(const Site &site, int64_t offset, double &value, Status &error);
-  Status write(const Site &site, int64_t offset, double value, bool isDefined);
+  State read(const Site &site, int64_t offset, reference::Traced &number,
+             Status &error);
+  Status write(const Site &site, int64_t offset, reference::Traced number,
+               bool isDefined);
 
   /// How many elements of these cells the present launch has written.
   int64_t writtenIn(const Cells &cells) const { return written.lookup(&cells); }

@@ -3,6 +3,8 @@
 #ifndef FOVEA_DIALECT_REFERENCE_ARRAY_H
 #define FOVEA_DIALECT_REFERENCE_ARRAY_H
 
+#include "dialect/reference/Trees.h"
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -17,6 +19,19 @@ struct Array {
   std::vector<int64_t> shape;
   std::vector<double> values;
   bool integer = false; // elements are i64 or i1
+  /// How the values were computed, if that is kept; one for each, or none.
+  std::vector<Tree> trees = {};
+
+  Traced at(size_t offset) const {
+    return {values[offset], trees.empty() ? 0 : trees[offset]};
+  }
+  void set(size_t offset, Traced number) {
+    values[offset] = number.value;
+    if (number.tree && trees.empty())
+      trees.resize(values.size());
+    if (!trees.empty())
+      trees[offset] = number.tree;
+  }
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
   static Array zeros(std::vector<int64_t> shape, bool integer = false) {

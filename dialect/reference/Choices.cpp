@@ -39,10 +39,11 @@ ChoiceDistribution::take(attn::ChoiceOp op, int64_t group,
                          ArrayRef<int64_t> indices, const LengthTable &lengths,
                          llvm::function_ref<const Array &(Value)> arrayOf,
                          llvm::function_ref<int64_t(StringRef)> loopIndex,
-                         bool single) {
+                         const Inputs &inputs) {
   kind = op.getDistribution();
   name = op.getTarget().str();
   parameters.clear();
+  std::vector<Traced> traced;
   unsigned axes = numChoiceAxes(op);
   for (auto [nameAttr, value] :
        llvm::zip_equal(op.getParameterNames(), op.getParameters())) {
@@ -63,6 +64,7 @@ ChoiceDistribution::take(attn::ChoiceOp op, int64_t group,
           break;
       }
       values.push_back(array.values[group * size + i]);
+      traced.push_back(array.at(group * size + i));
     }
   }
   for (const auto &[known, values] : parameters)
@@ -88,7 +90,9 @@ ChoiceDistribution::take(attn::ChoiceOp op, int64_t group,
           placeOf(op));
     }
   }
-  findLogps(single);
+  if (inputs.trees)
+    inputs.trees->keepChoice(name, traced);
+  findLogps(inputs.single);
   return Status::success();
 }
 
@@ -108,12 +112,16 @@ static std::vector<double> logSoftmax(ArrayRef<double> logits) {
 
 /// As compiled code has it, in f32.
 static std::vector<double> logSoftmaxSingle(ArrayRef<double> logits) {
+  std::vector<double> result;
   std::vector<Term> terms;
   for (auto [place, logit] : llvm::enumerate(logits))
     terms.push_back(
         {static_cast<float>(logit), 1, unsigned(place % 16), int64_t(place)});
-  return normaliseSingle(/*isLog=*/true, {/*inLanes=*/true, /*fused=*/false},
-                         terms);
+  for (Traced logp :
+       normaliseSingle(/*isLog=*/true, {/*inLanes=*/true, /*fused=*/false},
+                       terms, Arithmetic(nullptr)))
+    result.push_back(logp.value);
+  return result;
 }
 
 void ChoiceDistribution::findLogps(bool single) {

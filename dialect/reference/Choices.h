@@ -14,12 +14,12 @@ class ChoiceDistribution {
 public:
   /// Takes the parameters of element `group` (its row-major number over the
   /// axes of the choice, at `indices`). `arrayOf` gives a parameter's array,
-  /// `single` whether it has numbers of f32.
+  /// `inputs` whether it has numbers of f32, and where their trees are kept.
   Status take(attn::ChoiceOp op, int64_t group, llvm::ArrayRef<int64_t> indices,
               const LengthTable &lengths,
               llvm::function_ref<const Array &(mlir::Value)> arrayOf,
               llvm::function_ref<int64_t(llvm::StringRef)> loopIndex,
-              bool single);
+              const Inputs &inputs);
 
   /// The mean of the probabilities of discrete choices among the same symbols.
   static ChoiceDistribution meanOf(llvm::ArrayRef<ChoiceDistribution> all);

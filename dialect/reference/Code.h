@@ -127,7 +127,7 @@ public:
   virtual ~ElementSource() = default;
   /// Element `offset` of view `array`, which `plan` reads.
   virtual State read(const ReadPlan &plan, unsigned array, int64_t offset,
-                     double &value, Status &error) = 0;
+                     Traced &number, Status &error) = 0;
 };
 
 /// The inputs and the status of a run.
@@ -137,6 +137,10 @@ struct RunContext {
   std::vector<View> views;      // one for each of code.arrays
   Rounding *rounding = nullptr; // null: exact
   Slot factor;                  // of a product that is added with one rounding
+  // With a table: the trees of the registers, of the result and of its factor.
+  Trees *trees = nullptr;
+  std::vector<Tree> treesOf;
+  Tree resultTree = 0, factorTree = 0;
   // With a source the views have shapes only, and undefined values propagate: a
   // run fails where an index or a condition is undefined.
   ElementSource *source = nullptr;

@@ -179,7 +179,8 @@ void ElementTask::start(const Code &newCode, const std::vector<Slot> &initial,
   places.clear();
   singles.clear();
   row.clear();
-  value = 0;
+  value = {};
+  termTree = 0;
   undefined = false;
   number = 0;
   lastPlace = code->reducer == Reducer::cumsum ? parallel.back() : -1;
@@ -202,11 +203,28 @@ void ElementTask::goOn(const std::vector<Slot> &initial,
   range.emplace(*code, lengths, code->numParallel, code->bounds.size());
   if (!empty && !range->start(registers)) {
     empty = true;
-    combine(/*rounding=*/nullptr);
+    combine(/*rounding=*/nullptr, /*trees=*/nullptr);
   }
 }
 
 Outcome ElementTask::resume(RunContext &context) {
+  if (!context.trees)
+    return goThrough(context);
+  if (context.trees->isFull()) {
+    context.error = Status::error("more than 30 million operations are too "
+                                  "many; help: give smaller sizes, such as "
+                                  "'--set H=16'");
+    return Outcome::Failed;
+  }
+  context.trees->enter(code->op, elementNumber(*context.lengths));
+  // Other elements of the equation may be computed while this one waits.
+  context.treesOf.swap(trees);
+  Outcome outcome = goThrough(context);
+  context.treesOf.swap(trees);
+  return outcome;
+}
+
+Outcome ElementTask::goThrough(RunContext &context) {
   unsigned reduction = code->numParallel;
   while (!empty) {
     if (lastPlace >= 0 && registers[reduction].whole > lastPlace)
@@ -229,7 +247,7 @@ Outcome ElementTask::resume(RunContext &context) {
       break;
   }
   if (!empty)
-    combine(context.rounding);
+    combine(context.rounding, context.trees);
   empty = true;
   return Outcome::Done;
 }
@@ -238,6 +256,7 @@ void ElementTask::take(Slot term, const RunContext &context) {
   int64_t place =
       numbersTerms(code->reducer) ? rowMajorPlace(*context.lengths) : 0;
   terms.push_back(term);
+  termTree = context.resultTree;
   undefined |= context.isUndefined;
   if (numbersTerms(code->reducer))
     places.push_back(place);
@@ -247,7 +266,8 @@ void ElementTask::take(Slot term, const RunContext &context) {
   int64_t lane = lanes < 0 ? 0 : registers[lanes].whole - code->lower[lanes];
   singles.push_back(
       {static_cast<float>(term.real), static_cast<float>(context.factor.real),
-       static_cast<unsigned>(lane % 16), code->sums ? number : place});
+       static_cast<unsigned>(lane % 16), code->sums ? number : place,
+       context.resultTree, context.factorTree});
 }
 
 /// The reduction indices as one number: what argmax gives, and the place in
@@ -263,28 +283,40 @@ int64_t ElementTask::rowMajorPlace(const LengthTable &lengths) const {
   return place;
 }
 
-void ElementTask::combineSingle() {
-  Order order{code->lanes >= 0, code->fused};
-  if (code->sums)
-    value = sumInGroups(*code->sums, singles);
-  else if (givesRow(*code))
-    row =
-        normaliseSingle(code->reducer == Reducer::log_softmax, order, singles);
-  else
-    value = reduceSingle(code->reducer, order, singles);
+/// The parallel indices as one number, of the element or of its row.
+int64_t ElementTask::elementNumber(const LengthTable &lengths) const {
+  int64_t place = 0;
+  for (size_t i = 0; i < code->numParallel; ++i) {
+    const Bound &bound = code->bounds[i];
+    int64_t extent =
+        bound.length < 0 ? bound.number : lengths.value(bound.length);
+    place = place * extent + registers[i].whole;
+  }
+  return place;
 }
 
-void ElementTask::combine(Rounding *rounding) {
+void ElementTask::combineSingle(Trees *trees) {
+  Order order{code->lanes >= 0, code->fused};
+  Arithmetic in(trees);
+  if (code->sums)
+    value = sumInGroups(*code->sums, singles, in);
+  else if (givesRow(*code))
+    row = normaliseSingle(code->reducer == Reducer::log_softmax, order, singles,
+                          in);
+  else
+    value = reduceSingle(code->reducer, order, singles, in);
+}
+
+void ElementTask::combine(Rounding *rounding, Trees *trees) {
   bool whole = code->wholeBody;
   if (code->single && !whole && code->reducer != Reducer::none)
-    return combineSingle();
+    return combineSingle(trees);
   if (!givesRow(*code)) {
-    if (code->reducer == Reducer::none)
-      value = terms.empty() ? 0
-              : whole       ? static_cast<double>(terms[0].whole)
-                            : terms[0].real;
-    else
-      value = reduce(code->reducer, whole, terms, places, rounding);
+    if (code->reducer == Reducer::none && !terms.empty())
+      value = whole ? Traced{static_cast<double>(terms[0].whole), 0}
+                    : Traced{terms[0].real, termTree};
+    else if (code->reducer != Reducer::none)
+      value = {reduce(code->reducer, whole, terms, places, rounding), 0};
     return;
   }
   if (terms.empty())
@@ -292,14 +324,15 @@ void ElementTask::combine(Rounding *rounding) {
   bool isLog = code->reducer == Reducer::log_softmax;
   double largest = terms[findBest(true, false, terms)].real;
   if (largest == -std::numeric_limits<double>::infinity()) {
-    row.assign(terms.size(), isLog ? largest : 0);
+    row.assign(terms.size(), {isLog ? largest : 0, 0});
     return;
   }
   double sum = sumOfExponentials(terms, largest, rounding);
   for (Slot term : terms) {
     double away = rounded(term.real - largest, rounding);
-    row.push_back(rounded(isLog ? away - rounded(std::log(sum), rounding)
-                                : rounded(std::exp(away), rounding) / sum,
-                          rounding));
+    row.push_back({rounded(isLog ? away - rounded(std::log(sum), rounding)
+                                 : rounded(std::exp(away), rounding) / sum,
+                           rounding),
+                   0});
   }
 }

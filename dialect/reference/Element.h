@@ -50,22 +50,25 @@ public:
            code.reducer == attn::Reducer::log_softmax;
   }
   /// The element, in storage form.
-  double element() const { return value; }
+  Traced element() const { return value; }
   /// Whether a term of it is undefined.
   bool isUndefined() const { return undefined; }
   /// The row: places and values of the included elements.
   llvm::ArrayRef<int64_t> rowPlaces() const { return places; }
-  llvm::ArrayRef<double> rowValues() const { return row; }
+  llvm::ArrayRef<Traced> rowValues() const { return row; }
 
 private:
   int64_t rowMajorPlace(const LengthTable &lengths) const;
-  void combine(Rounding *rounding);
-  void combineSingle();
+  int64_t elementNumber(const LengthTable &lengths) const;
+  void combine(Rounding *rounding, Trees *trees);
+  void combineSingle(Trees *trees);
+  Outcome goThrough(RunContext &context);
   void take(Slot term, const RunContext &context);
 
   const Code *code = nullptr;
   std::optional<IndexRange> range;
   std::vector<Slot> registers;
+  std::vector<Tree> trees; // of the registers, while it waits
   unsigned next = 0;
   bool empty = false;
   bool undefined = false;
@@ -74,8 +77,9 @@ private:
   std::vector<Slot> terms;     // what is reduced
   std::vector<int64_t> places; // and, where it matters, their places
   std::vector<Term> singles;   // the same in f32, in the order of the sum
-  std::vector<double> row;
-  double value = 0;
+  std::vector<Traced> row;
+  Traced value;
+  Tree termTree = 0; // of what is not reduced
 };
 
 /// The terms combined by a reducer other than a normaliser of rows, as it is

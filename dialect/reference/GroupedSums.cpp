@@ -46,13 +46,25 @@ static float addGroup(const GroupedSums &sums, float sum,
   return towardsZero(all * unit);
 }
 
-float reference::sumInGroups(const GroupedSums &sums, ArrayRef<Term> terms) {
-  float sum = 0;
+/// The same for trees: `value` is what the group gives.
+static Traced addGroupTree(Traced sum, ArrayRef<Term> group, float value,
+                           Arithmetic in) {
+  Traced all = in.of(Trees::BeginGroup, 0, sum);
+  for (const Term &term : group)
+    all = in.of(Trees::AddTerm, 0, all, {term.value, term.tree},
+                {term.factor, term.factorTree}, 3);
+  return in.of(Trees::EndGroup, value, all);
+}
+
+Traced reference::sumInGroups(const GroupedSums &sums, ArrayRef<Term> terms,
+                              Arithmetic in) {
+  Traced sum;
   while (!terms.empty()) {
     int64_t group = terms.front().place / sums.terms;
     ArrayRef<Term> own = terms.take_while(
         [&](const Term &term) { return term.place / sums.terms == group; });
-    sum = addGroup(sums, sum, own);
+    float value = addGroup(sums, static_cast<float>(sum.value), own);
+    sum = addGroupTree(sum, own, value, in);
     terms = terms.drop_front(own.size());
   }
   return sum;

@@ -14,7 +14,8 @@ namespace fovea::reference {
 
 /// The sum of products. `place` of a term is its number in the sum, where terms
 /// that a condition excludes count as well. Places ascend.
-float sumInGroups(const attn::GroupedSums &sums, llvm::ArrayRef<Term> terms);
+Traced sumInGroups(const attn::GroupedSums &sums, llvm::ArrayRef<Term> terms,
+                   Arithmetic in = Arithmetic(nullptr));
 
 } // namespace fovea::reference
 

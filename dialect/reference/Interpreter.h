@@ -50,6 +50,8 @@ struct Inputs {
   /// Executes in f32, in the orders and with the roundings and functions that
   /// docs/CODEGEN.md states: compiled code has these bits.
   bool single = false;
+  /// In f32: keeps how each number was computed (Trees.h). Owned by the caller.
+  Trees *trees = nullptr;
 };
 
 struct EvaluateOptions {

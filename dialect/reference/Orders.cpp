@@ -14,15 +14,72 @@ using llvm::ArrayRef;
 
 static constexpr float infinity = std::numeric_limits<float>::infinity();
 
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A number of f32 on its way through a reduction.
+struct Number {
+  float value = 0;
+  Tree tree = 0;
+
+  Number(float value, Tree tree = 0) : value(value), tree(tree) {}
+  operator Traced() const { return {value, tree}; }
+};
+
+/// The operations of reductions.
+struct Operations {
+  Arithmetic in;
+
+  Number of(uint32_t function, float value, Number a) const {
+    return {value, in.of(function, value, a).tree};
+  }
+  Number of(uint32_t function, float value, Number a, Number b) const {
+    return {value, in.of(function, value, a, b, {}, 2).tree};
+  }
+  Number add(Number a, Number b) const {
+    return of(Trees::Add, a.value + b.value, a, b);
+  }
+  Number subtract(Number a, Number b) const {
+    return of(Trees::Subtract, a.value - b.value, a, b);
+  }
+  Number multiply(Number a, Number b) const {
+    return of(Trees::Multiply, a.value * b.value, a, b);
+  }
+  Number divide(Number a, Number b) const {
+    return of(Trees::Divide, a.value / b.value, a, b);
+  }
+  Number fma(Number a, Number b, Number c) const {
+    float value = std::fma(a.value, b.value, c.value);
+    return {value, in.of(Trees::Fma, value, a, b, c, 3).tree};
+  }
+  Number maximum(Number a, Number b) const {
+    return of(Trees::Maximum, maximumOf(a.value, b.value), a, b);
+  }
+  Number minimum(Number a, Number b) const {
+    return of(Trees::Minimum, minimumOf(a.value, b.value), a, b);
+  }
+  Number exp(Number a) const { return of(Trees::Exp, expOf(a.value), a); }
+  Number log(Number a) const { return of(Trees::Log, logOf(a.value), a); }
+};
+} // namespace
+
+static Number valueOf(const Term &term) { return {term.value, term.tree}; }
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
 /// Adds the terms in order to the partial result of their lane, which begins
 /// with `start`. Then joins number i with i + 8, i + 4, i + 2 and i + 1.
-static float combine(Order order, ArrayRef<Term> terms, float start,
-                     llvm::function_ref<float(float, const Term &)> take,
-                     llvm::function_ref<float(float, float)> join) {
-  std::array<float, 16> partial;
-  partial.fill(start);
+static Number combine(Order order, ArrayRef<Term> terms, float start,
+                      llvm::function_ref<Number(Number, const Term &)> take,
+                      llvm::function_ref<Number(Number, Number)> join) {
+  llvm::SmallVector<Number, 16> partial(order.inLanes ? 16 : 1,
+                                         Number(start));
   for (const Term &term : terms) {
-    float &result = partial[order.inLanes ? term.lane : 0];
+    Number &result = partial[order.inLanes ? term.lane : 0];
     result = take(result, term);
   }
   for (size_t width = order.inLanes ? 8 : 0; width != 0; width /= 2)
@@ -31,33 +88,35 @@ static float combine(Order order, ArrayRef<Term> terms, float start,
   return partial[0];
 }
 
-static float add(float a, float b) { return a + b; }
-
-static float sumOf(Order order, ArrayRef<Term> terms) {
+static Number sumOf(Order order, ArrayRef<Term> terms, const Operations &in) {
   return combine(
       order, terms, 0,
-      [&](float sum, const Term &term) {
-        return order.fused ? std::fma(term.value, term.factor, sum)
-                           : sum + term.value;
+      [&](Number sum, const Term &term) {
+        return order.fused ? in.fma(valueOf(term),
+                                    {term.factor, term.factorTree}, sum)
+                           : in.add(sum, valueOf(term));
       },
-      add);
+      [&](Number a, Number b) { return in.add(a, b); });
 }
 
-static float sumOfExponentials(Order order, ArrayRef<Term> terms,
-                               float largest) {
+static Number sumOfExponentials(Order order, ArrayRef<Term> terms,
+                                Number largest, const Operations &in) {
   return combine(
       order, terms, 0,
-      [&](float sum, const Term &term) {
-        return sum + expOf(term.value - largest);
+      [&](Number sum, const Term &term) {
+        return in.add(sum, in.exp(in.subtract(valueOf(term), largest)));
       },
-      add);
+      [&](Number a, Number b) { return in.add(a, b); });
 }
 
-static float maximumIn(Order order, ArrayRef<Term> terms) {
+static Number maximumIn(Order order, ArrayRef<Term> terms,
+                        const Operations &in) {
   return combine(
       order, terms, -infinity,
-      [](float best, const Term &term) { return maximumOf(best, term.value); },
-      maximumOf);
+      [&](Number best, const Term &term) {
+        return in.maximum(best, valueOf(term));
+      },
+      [&](Number a, Number b) { return in.maximum(a, b); });
 }
 
 static double placeOfBest(bool isMaximum, ArrayRef<Term> terms) {
@@ -69,60 +128,69 @@ static double placeOfBest(bool isMaximum, ArrayRef<Term> terms) {
   return best ? static_cast<double>(best->place) : 0;
 }
 
-double reference::reduceSingle(Reducer reducer, Order order,
-                               ArrayRef<Term> terms) {
+Traced reference::reduceSingle(Reducer reducer, Order order,
+                               ArrayRef<Term> terms, Arithmetic arithmetic) {
+  Operations in{arithmetic};
   if (reducer == Reducer::prod)
     return combine(
         order, terms, 1,
-        [](float product, const Term &term) { return product * term.value; },
-        [](float a, float b) { return a * b; });
+        [&](Number product, const Term &term) {
+          return in.multiply(product, valueOf(term));
+        },
+        [&](Number a, Number b) { return in.multiply(a, b); });
   if (terms.empty())
-    return 0;
+    return {};
   switch (reducer) {
   case Reducer::mean:
-    return sumOf(order, terms) / static_cast<float>(terms.size());
+    return in.divide(sumOf(order, terms, in), static_cast<float>(terms.size()));
   case Reducer::max:
-    return maximumIn(order, terms);
+    return maximumIn(order, terms, in);
   case Reducer::min:
     return combine(
         order, terms, infinity,
-        [](float best, const Term &term) {
-          return minimumOf(best, term.value);
+        [&](Number best, const Term &term) {
+          return in.minimum(best, valueOf(term));
         },
-        minimumOf);
+        [&](Number a, Number b) { return in.minimum(a, b); });
   case Reducer::argmax:
   case Reducer::argmin:
-    return placeOfBest(reducer == Reducer::argmax, terms);
+    return {placeOfBest(reducer == Reducer::argmax, terms), 0};
   case Reducer::logsumexp: {
-    float largest = maximumIn(order, terms);
-    return std::isinf(largest)
-               ? largest
-               : largest + logOf(sumOfExponentials(order, terms, largest));
+    Number largest = maximumIn(order, terms, in);
+    if (std::isinf(largest.value))
+      return largest;
+    return in.add(largest,
+                  in.log(sumOfExponentials(order, terms, largest, in)));
   }
   default:
-    return sumOf(order, terms);
+    return sumOf(order, terms, in);
   }
 }
 
-std::vector<double> reference::normaliseSingle(bool isLog, Order order,
-                                               ArrayRef<Term> terms) {
+std::vector<Traced> reference::normaliseSingle(bool isLog, Order order,
+                                               ArrayRef<Term> terms,
+                                               Arithmetic arithmetic) {
+  Operations in{arithmetic};
   // A NaN is not larger, and makes every exponential a NaN.
-  float largest = combine(
+  Number largest = combine(
       order, terms, -infinity,
-      [](float best, const Term &term) {
-        return term.value > best ? term.value : best;
+      [&](Number best, const Term &term) {
+        return in.of(Trees::Maximum,
+                     term.value > best.value ? term.value : best.value, best,
+                     valueOf(term));
       },
-      maximumOf);
-  if (largest == -infinity)
+      [&](Number a, Number b) { return in.maximum(a, b); });
+  if (largest.value == -infinity)
     largest = 0;
-  float sum = sumOfExponentials(order, terms, largest);
-  if (sum == 0)
+  Number sum = sumOfExponentials(order, terms, largest, in);
+  if (sum.value == 0)
     sum = 1;
-  float factor = isLog ? logOf(sum) : 1 / sum;
-  std::vector<double> row;
+  Number factor = isLog ? in.log(sum) : in.divide(1, sum);
+  std::vector<Traced> row;
   for (const Term &term : terms) {
-    float away = term.value - largest;
-    row.push_back(isLog ? away - factor : expOf(away) * factor);
+    Number away = in.subtract(valueOf(term), largest);
+    row.push_back(isLog ? in.subtract(away, factor)
+                        : in.multiply(in.exp(away), factor));
   }
   return row;
 }

@@ -9,6 +9,7 @@
 #define FOVEA_DIALECT_REFERENCE_ORDERS_H
 
 #include "dialect/AttnDialect.h"
+#include "dialect/reference/Trees.h"
 
 namespace fovea::reference {
 
@@ -19,6 +20,8 @@ struct Term {
   unsigned lane;
   /// Its row-major number: what argmax gives.
   int64_t place;
+  /// Of value and factor, where they are kept.
+  Tree tree = 0, factorTree = 0;
 };
 
 /// The order of a reduction.
@@ -28,12 +31,12 @@ struct Order {
 };
 
 /// The terms combined by a reducer that gives one number.
-double reduceSingle(attn::Reducer reducer, Order order,
-                    llvm::ArrayRef<Term> terms);
+Traced reduceSingle(attn::Reducer reducer, Order order,
+                    llvm::ArrayRef<Term> terms, Arithmetic in);
 
 /// The row of a softmax or log_softmax, one number for each of its terms.
-std::vector<double> normaliseSingle(bool isLog, Order order,
-                                    llvm::ArrayRef<Term> terms);
+std::vector<Traced> normaliseSingle(bool isLog, Order order,
+                                    llvm::ArrayRef<Term> terms, Arithmetic in);
 
 } // namespace fovea::reference
 

@@ -40,7 +40,7 @@ void reference::copyInto(Array &whole, int64_t axis, int64_t position,
     int64_t target = 0;
     for (size_t i = 0; i < indices.size(); ++i)
       target = target * whole.shape[i] + indices[i];
-    whole.values[target] = part.values[offset];
+    whole.set(target, part.at(offset));
   }
 }
 
@@ -137,6 +137,9 @@ Status reference::takeInput(Operation *op, const Inputs &inputs,
   bool real = type.getElementType().isF64();
   bool bits = type.getElementType().isInteger(1);
   Array own = Array::zeros(shape, !real);
+  // Parameters are those of all examples.
+  std::string leafName =
+      isParameter ? name : fmt::format("{} of example {}", name, inputs.example);
   for (size_t offset = 0; offset < own.values.size(); ++offset) {
     SmallVector<int64_t> indices = indicesOf(offset, shape);
     if (!real || larger || inputs.single) {
@@ -148,6 +151,9 @@ Status reference::takeInput(Operation *op, const Inputs &inputs,
         source = source * input.shape[axis] + indices[axis];
       double value = input.values[source];
       own.values[offset] = real && inputs.single ? toSingle(value) : value;
+      if (inputs.trees && real)
+        own.set(offset, {own.values[offset],
+                         inputs.trees->leaf(leafName, offset)});
       if (!real && (value != std::floor(value) || std::abs(value) > 0x1p53 ||
                     (bits && value != 0 && value != 1)))
         return Status::error(
@@ -195,6 +201,7 @@ void Machine::prepare(const Code &code, const Environment &environment,
                       RunContext &context, std::vector<Slot> &registers) const {
   context.lengths = &environment.lengths;
   context.random = randomOf(inputs);
+  context.trees = inputs.trees;
   for (Value value : code.arrays)
     context.views.push_back({find(value, environment).get(), nullptr});
   registers = code.registers;
@@ -260,11 +267,11 @@ Status Machine::compute(attn::ComputeOp op, Environment &environment,
     if (task.resume(context) != Outcome::Done)
       return context.error;
     if (!rows) {
-      result.values[offset] = task.element();
+      result.set(offset, task.element());
       continue;
     }
     for (auto [i, value] : llvm::zip_equal(task.rowPlaces(), task.rowValues()))
-      result.values[offset * result.shape.back() + i] = value;
+      result.set(offset * result.shape.back() + i, value);
   }
   return Status::success();
 }
@@ -400,7 +407,7 @@ Status Machine::eachChoice(
     if (Status status = distribution.take(
             op, group, indices, environment.lengths,
             [&](Value value) -> const Array & { return *held[value]; },
-            loopIndex, inputs.single);
+            loopIndex, inputs);
         status.failed())
       return status;
     if (Status status = take(group, distribution); status.failed())
@@ -464,7 +471,7 @@ Status Machine::execute(Operation *op, Environment &environment) {
     // The kept axes have their current lengths.
     for (uint64_t axis = 0; axis < reshape.getKeep(); ++axis)
       shape[axis] = array->shape[axis];
-    result = {shape, array->values, array->integer};
+    result = {shape, array->values, array->integer, array->trees};
   } else {
     assert(onChoice && "the caller takes choices");
     status = onChoice(cast<attn::ChoiceOp>(op), environment, result);

@@ -92,6 +92,34 @@ static bool isUndefined(const Instruction &now,
 }
 
 //===----------------------------------------------------------------------===//
+// Trees
+//===----------------------------------------------------------------------===//
+
+/// The tree of a scalar op's result; `result` is its value.
+static Tree treeOf(const Instruction &now, const std::vector<Slot> &registers,
+                   Slot result, RunContext &context) {
+  if (!now.op->getResult(0).getType().isF64())
+    return 0;
+  if (isa<arith::SelectOp>(now.op))
+    return context.treesOf[registers[now.a].whole ? now.b : now.c];
+  if (isa<attn::StopOp>(now.op))
+    return context.treesOf[now.a];
+  auto number = [&](unsigned field, unsigned operand) -> Traced {
+    // Whole numbers are constants. The rounding of a factor is at its read.
+    bool isReal = isa<attn::ReadOp>(now.op) ||
+                  now.op->getOperand(operand).getType().isF64();
+    if (isReal)
+      return {registers[field].real, context.treesOf[field]};
+    return {static_cast<double>(registers[field].whole), 0};
+  };
+  unsigned arity = isa<attn::ReadOp>(now.op) ? 1 : now.op->getNumOperands();
+  return context.trees->apply(
+      context.trees->functionOf(now.op), result.real, number(now.a, 0),
+      arity > 1 ? number(now.b, 1) : Traced(),
+      arity > 2 ? number(now.c, 2) : Traced(), arity);
+}
+
+//===----------------------------------------------------------------------===//
 // Instructions
 //===----------------------------------------------------------------------===//
 
@@ -125,6 +153,8 @@ static Outcome runRead(const Code &code, const ReadPlan &plan, unsigned dest,
       result = registers[plan.otherwise];
       if (context.source)
         context.undefined[dest] = context.undefined[plan.otherwise];
+      if (context.trees)
+        context.treesOf[dest] = context.treesOf[plan.otherwise];
       return Outcome::Done;
     }
     context.error = outOfBounds(code, plan, registers, lengths);
@@ -136,20 +166,22 @@ static Outcome runRead(const Code &code, const ReadPlan &plan, unsigned dest,
     context.offset = offset;
     return Outcome::Missing;
   }
-  double value = 0;
+  Traced number;
   if (context.source) {
     ElementSource::State state =
-        context.source->read(plan, array, offset, value, context.error);
+        context.source->read(plan, array, offset, number, context.error);
     if (state == ElementSource::Failed)
       return Outcome::Failed;
     context.undefined[dest] = state == ElementSource::Undefined;
   } else {
-    value = view.array->values[offset];
+    number = view.array->at(offset);
   }
+  if (context.trees)
+    context.treesOf[dest] = number.tree;
   if (plan.whole)
-    result.whole = static_cast<int64_t>(value);
+    result.whole = static_cast<int64_t>(number.value);
   else
-    result.real = value;
+    result.real = number.value;
   return Outcome::Done;
 }
 
@@ -159,6 +191,8 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
   std::vector<uint8_t> &undefined = context.undefined;
   if (propagates)
     undefined.resize(std::max(undefined.size(), registers.size()));
+  if (context.trees)
+    context.treesOf.resize(std::max(context.treesOf.size(), registers.size()));
   while (true) {
     const Instruction &now = code.instructions[next];
     switch (now.kind) {
@@ -168,11 +202,13 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
         undefined[now.dest] = isUndefined(now, registers, undefined);
         if (undefined[now.dest]) {
           registers[now.dest].whole = 0;
+          if (context.trees)
+            context.treesOf[now.dest] = 0;
           break;
         }
       }
-      registers[now.dest] = now.function(registers[now.a], registers[now.b],
-                                         registers[now.c], fault);
+      Slot applied = now.function(registers[now.a], registers[now.b],
+                                  registers[now.c], fault);
       if (fault) {
         context.error =
             Status::error(fmt::format("'{}' in '{}' {}",
@@ -182,7 +218,10 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
         return Outcome::Failed;
       }
       if (now.single)
-        registers[now.dest].real = toSingle(registers[now.dest].real);
+        applied.real = toSingle(applied.real);
+      if (context.trees)
+        context.treesOf[now.dest] = treeOf(now, registers, applied, context);
+      registers[now.dest] = applied;
       if (context.rounding && now.rounds)
         registers[now.dest].real =
             (*context.rounding)(registers[now.dest].real);
@@ -192,6 +231,8 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
       registers[now.dest] = registers[now.a];
       if (propagates)
         undefined[now.dest] = undefined[now.a];
+      if (context.trees)
+        context.treesOf[now.dest] = context.treesOf[now.a];
       break;
     case Instruction::Read: {
       Outcome outcome = runRead(code, code.reads[now.a], now.dest, registers,
@@ -222,6 +263,8 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
       double drawn = openUniformAt(place, static_cast<unsigned>(op.getWord()));
       registers[now.dest].real =
           context.rounding ? (*context.rounding)(drawn) : drawn;
+      if (context.trees)
+        context.treesOf[now.dest] = 0;
       break;
     }
     case Instruction::Jump:
@@ -243,6 +286,10 @@ Outcome reference::run(const Code &code, std::vector<Slot> &registers,
     case Instruction::Yield:
       result = registers[now.a];
       context.factor = registers[now.b];
+      if (context.trees) {
+        context.resultTree = context.treesOf[now.a];
+        context.factorTree = context.treesOf[now.b];
+      }
       context.isUndefined =
           propagates && (undefined[now.a] || undefined[now.b]);
       // A scalar outside of an equation is a place or a condition.

@@ -55,6 +55,7 @@ Status SystemEvaluator::start(ArrayRef<Value> wanted) {
   for (auto &node : nodes) {
     node->context.lengths = &lengths;
     node->context.random = randomOf(inputs);
+    node->context.trees = inputs.trees;
     for (Value array : node->code.arrays) {
       unsigned source = numbers.lookup(array);
       node->sources.push_back(source);
@@ -173,9 +174,9 @@ Outcome SystemEvaluator::resumeCompute(Task &task, Node &node, Need &need,
   if (ElementTask::givesRow(node.code)) {
     for (auto [place, value] :
          llvm::zip_equal(task.element.rowPlaces(), task.element.rowValues()))
-      node.own.values[task.first + place] = value;
+      node.own.set(task.first + place, value);
   } else {
-    node.own.values[task.offset] = task.element.element();
+    node.own.set(task.offset, task.element.element());
   }
   return outcome;
 }
@@ -188,7 +189,7 @@ bool SystemEvaluator::copyFrom(Node &node, Value source, int64_t sourceOffset,
     need = {number, sourceOffset};
     return false;
   }
-  node.own.values[offset] = nodes[number]->array().values[sourceOffset];
+  node.own.set(offset, nodes[number]->array().at(sourceOffset));
   return true;
 }
 
@@ -217,7 +218,7 @@ Outcome SystemEvaluator::resumeChoice(Task &task, Node &node, Need &need,
       [&](Value value) -> const Array & {
         return nodes[numbers.lookup(value)]->array();
       },
-      [](StringRef) { return 0; }, inputs.single);
+      [](StringRef) { return 0; }, inputs);
   if (error.failed())
     return Outcome::Failed;
   std::vector<double> value = distribution.mode();
@@ -311,5 +312,5 @@ Status SystemEvaluator::demandDistribution(attn::ChoiceOp op, int64_t group,
       [&](Value value) -> const Array & {
         return nodes[numbers.lookup(value)]->array();
       },
-      [](StringRef) { return 0; }, inputs.single);
+      [](StringRef) { return 0; }, inputs);
 }

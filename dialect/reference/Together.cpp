@@ -32,7 +32,7 @@ Status Machine::sumExamples(attn::ComputeOp op,
     return status;
   auto result = std::make_shared<Array>(Array::zeros(shape));
   ElementTask task;
-  for (auto [offset, value] : llvm::enumerate(result->values)) {
+  for (size_t offset = 0; offset < result->values.size(); ++offset) {
     SmallVector<int64_t> indices = indicesOf(offset, shape);
     for (size_t example = 0; example < examples.size(); ++example) {
       const LengthTable &lengths = examples[example].lengths;
@@ -43,7 +43,7 @@ Status Machine::sumExamples(attn::ComputeOp op,
       if (task.resume(contexts[example]) != Outcome::Done)
         return contexts[example].error;
     }
-    value = task.element();
+    result->set(offset, task.element());
   }
   for (Environment &example : examples)
     example.arrays[op.getResult()] = result;

@@ -79,7 +79,8 @@ void compare(const GroupedSums &core, const Draw &draw, unsigned seed) {
     for (int64_t i = 0; i < count; ++i)
       terms.push_back({roundedFactor(left[i]),
                        roundedFactor(right[i * width + column]), 0, i});
-    float expected = reference::sumInGroups(core, terms);
+    auto expected =
+        static_cast<float>(reference::sumInGroups(core, terms).value);
     bool isSame = std::isnan(expected) ? std::isnan(sums[column])
                                        : expected == sums[column];
     ASSERT_TRUE(isSame) << core.terms << " terms, seed " << seed << ": "

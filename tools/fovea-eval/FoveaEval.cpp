@@ -9,12 +9,14 @@
 //
 // Arrays are given as JSON: --input 'x=[[1, 2], [3, 4]]' for data and
 // parameters, --length S=4, --length 'W=[2, 3]'. With --pipeline it names the
-// first pass that changes what the container gives.
+// first pass that changes what the container gives. With --same-as it proves
+// that the container of a second file gives the same.
 //
 //===----------------------------------------------------------------------===//
 
 #include "app/model/CompiledDecoder.h"
 #include "compiler/Compiler.h"
+#include "compiler/proof/Prover.h"
 #include "dialect/launch-reference/Interpreter.h"
 #include "dialect/reference/Compare.h"
 #include "dialect/reference/Search.h"
@@ -69,6 +71,13 @@ static cl::opt<std::string>
 static cl::opt<std::string>
     plant("plant", cl::desc("a pass of these that gets a mistake, to try "
                             "that: a product becomes a sum"));
+
+static cl::opt<std::string>
+    sameAs("same-as", cl::desc("FILE.mlir: prove that its entry, after --phase, "
+                               "gives the same, and compare numbers"));
+static cl::opt<attn::Phase> phase("phase", cl::desc("the phase of both files"),
+                                  cl::init(attn::Phase::fuse),
+                                  attn::phaseValues());
 
 static cl::opt<bool> decodes("decode", cl::desc("search instead of evaluate"));
 static cl::opt<int64_t> beam("beam", cl::init(1));
@@ -397,6 +406,75 @@ static int checkPasses(ModuleOp module, const Inputs &inputs) {
   return 0;
 }
 
+//===----------------------------------------------------------------------===//
+// Two files
+//===----------------------------------------------------------------------===//
+
+/// The results of a container for a sample, in f64 or f32.
+static Status evaluateSample(Operation *container, const proof::Sample &sample,
+                             bool single, std::vector<Arrays> &outputs) {
+  std::vector<Inputs> examples = sample.examples;
+  for (Inputs &inputs : examples)
+    inputs.single = single;
+  if (phase >= attn::Phase::batch)
+    return evaluateEach(container, examples, outputs);
+  Status status = Status::success();
+  outputs.assign(examples.size(), {});
+  for (auto [inputs, own] : llvm::zip_equal(examples, outputs))
+    if (status.succeeded())
+      status = evaluate(container, inputs, own);
+  return status;
+}
+
+/// Returns whether two containers give other numbers for one of several
+/// samples: other bits in f32, or more than rounding in f64.
+static bool haveOtherNumbers(Operation *before, Operation *after) {
+  constexpr double tolerance = 1e-9;
+  for (unsigned attempt = 0; attempt < 3; ++attempt) {
+    proof::Sample sample;
+    if (proof::drawSample(before, describeData(before), attempt, sample)
+            .failed())
+      continue;
+    for (bool single : {false, true}) {
+      std::vector<Arrays> expected, given;
+      if (evaluateSample(before, sample, single, expected).failed())
+        continue;
+      if (evaluateSample(after, sample, single, given).failed())
+        return true;
+      for (auto [one, other] : llvm::zip_equal(expected, given))
+        if (!explainDifference(one, other, single ? 0 : tolerance).empty())
+          return true;
+    }
+  }
+  return false;
+}
+
+/// Prints whether the entry of a second file has the same trees as that of the
+/// first, and whether it has the same numbers.
+static int compareFiles(ModuleOp module, Operation *before) {
+  OwningOpRef<ModuleOp> other =
+      parseSourceFile<ModuleOp>(sameAs, module.getContext());
+  Operation *after = other ? findContainer(*other, entry) : nullptr;
+  if (!after)
+    return fail("'" + sameAs + "' has no system or program '" + entry + "'");
+  proof::Prover prover({});
+  for (auto [file, container] :
+       {std::pair(module, before), std::pair(*other, after)}) {
+    for (Operation &op : llvm::make_early_inc_range(file.getOps()))
+      if (&op != container && findContainer(file, SymbolTable::getSymbolName(
+                                                      &op).getValue()) == &op)
+        op.erase();
+    prover.checkPhase(file, phase);
+  }
+  prover.checkLaunches(*other, *other);
+  llvm::outs() << "trees: "
+               << (prover.status().failed() ? prover.status().text() : "equal")
+               << "\nnumbers: "
+               << (haveOtherNumbers(before, after) ? "differ" : "equal")
+               << "\n";
+  return 0;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   attn::registerFoveaPasses();
@@ -438,6 +516,8 @@ int main(int argc, char **argv) {
   inputs.inside = inside;
   if (!pipeline.empty())
     return checkPasses(*module, inputs);
+  if (!sameAs.empty())
+    return compareFiles(*module, container);
   if (decodes)
     return runDecode(container, inputs);
   if (isLaunched)

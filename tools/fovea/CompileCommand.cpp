@@ -4,6 +4,7 @@
 #include "app/model/Compiled.h"
 #include "app/model/Execution.h"
 #include "app/model/Fingerprint.h"
+#include "app/model/Proof.h"
 #include "app/open/ChooseTarget.h"
 #include "app/open/Session.h"
 #include "app/package/OnnxModel.h"
@@ -228,9 +229,12 @@ static runtime::Status emitFingerprints(mlir::ModuleOp module,
   return runtime::Status::success();
 }
 
-/// Prints the code of programs: their kernels, or a later form of them.
-static runtime::Status emitCode(mlir::ModuleOp module, const Wanted &wanted,
+/// Prints the code of programs: their kernels, or a later form of them. A
+/// failing proof has no code (diagnosed).
+static runtime::Status emitCode(Session &session, mlir::ModuleOp module,
+                                const Wanted &wanted,
                                 const Arguments &arguments,
+                                proof::Prover *prover,
                                 llvm::raw_ostream &stream) {
   using runtime::Status;
   codegen::DriverOptions options = compiledOptionsOf(arguments);
@@ -247,6 +251,8 @@ static runtime::Status emitCode(mlir::ModuleOp module, const Wanted &wanted,
   if (module.lookupSymbol<attn::ProgramOp>("encode"))
     if (Status status = driver->addDecoder(module); status.failed())
       return status;
+  if (!finishProof(session, prover, module, driver->launches()))
+    return Status::success();
   std::vector<runtime::Program> programs = driver->description().programs;
   llvm::append_range(programs, driver->description().decoder.programs);
   if (arguments.emit == "plan") {
@@ -293,6 +299,14 @@ static int printSpec(const Arguments &arguments) {
 }
 
 int fovea::cli::runCompile(const Arguments &arguments) {
+  if (arguments.proves &&
+      (arguments.explain ||
+       llvm::is_contained({"spec", "ast", "attn"}, arguments.emit)))
+    return wrongUsage("'--prove' proves the phases of the compiler, which '" +
+                          (arguments.explain ? "--explain"
+                                             : "--emit " + arguments.emit) +
+                          "' does not run; help: use '--emit mlir' or code",
+                      Code::argumentConflict);
   if (arguments.emit == "spec")
     return printSpec(arguments);
   if (arguments.emit == "ast")
@@ -344,6 +358,7 @@ int fovea::cli::runCompile(const Arguments &arguments) {
   if (session.diagnostics().failed())
     return session.finish();
 
+  std::unique_ptr<proof::Prover> prover = proverOf(arguments, *model);
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (arguments.explain) {
@@ -355,16 +370,25 @@ int fovea::cli::runCompile(const Arguments &arguments) {
       return session.finish();
     attn::explainSchedule(*model->module, unread, stream);
   } else if (isCode(arguments.emit)) {
-    if (!session.lower(*model, request))
+    // Kernels and memory are proved as they are compiled.
+    if (prover)
+      request.stopAfter = attn::Phase::memory;
+    if (!session.lower(*model, request, prover ? prover->watcher() : nullptr))
       return session.finish();
-    auto emit = arguments.emit == "fingerprint" ? emitFingerprints : emitCode;
-    if (runtime::Status status =
-            emit(*model->module, *wanted, arguments, stream);
-        status.failed())
+    bool isHash = arguments.emit == "fingerprint";
+    runtime::Status status =
+        isHash ? emitFingerprints(*model->module, *wanted, arguments, stream)
+               : emitCode(session, *model->module, *wanted, arguments,
+                          prover.get(), stream);
+    if (isHash)
+      finishProof(session, prover.get(), *model->module, nullptr);
+    if (status.failed())
       session.fail(status);
   } else {
     if (arguments.emit == "mlir") {
-      if (!session.lower(*model, request))
+      if (!session.lower(*model, request,
+                         prover ? prover->watcher() : nullptr) ||
+          !finishProof(session, prover.get(), *model->module, nullptr))
         return session.finish();
       if (!wanted->loss && wanted->gradients)
         dropSystem(*model, "loss");

@@ -633,6 +633,9 @@ private:
     addStopAfter(command, "stop after this phase: " + phaseNames());
     command->add_flag("--explain", arguments.explain,
                       "print the compiler's decisions instead of the IR");
+    command->add_flag("--prove", arguments.proves,
+                      "prove on small inputs that the phases keep what is "
+                      "computed, operation by operation, or refuse");
     addOutput(command, "the output file (default: standard output)");
     command->final_callback([command, &arguments = arguments] {
       if (command->count("--emit") == 0)
