@@ -391,7 +391,7 @@ bool Package::lower() {
   if (!hasDecoder())
     dropSystem(*model, "decoding");
   prover = proverOf(arguments, *model);
-  // Kernels and memory are proved as they are compiled.
+  // The proof covers the kernels and the memory that are compiled.
   if (prover)
     request.stopAfter = attn::Phase::memory;
   return session.lower(*model, request, prover ? prover->watcher() : nullptr);

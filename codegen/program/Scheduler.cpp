@@ -241,6 +241,14 @@ Scheduler::Uses Scheduler::usesOf(Operation *op) const {
     if (uses.reads.contains(slot))
       uses.updates.insert(slot);
   });
+  // What a kernel does not give is in memory for itself alone.
+  auto addOwn = [&](Value array) {
+    const Storage &own = storage.of(array);
+    if (own.strip < 0 && !uses.writes.contains(own.slot) &&
+        !uses.updates.contains(own.slot))
+      uses.scratch.insert(own.slot);
+  };
+  op->walk([&](ConcatOp concat) { addOwn(concat.getResult()); });
   op->walk([&](ComputeOp compute) {
     for (const Storage *factor :
          {storage.packedOf(compute), storage.packedLeftOf(compute),
@@ -249,11 +257,7 @@ Scheduler::Uses Scheduler::usesOf(Operation *op) const {
         uses.reads.insert(factor->slot);
     if (const Storage *copy = storage.storedCopyOf(compute))
       uses.writes.insert(copy->slot);
-    // What a kernel does not give is in memory for itself alone.
-    const Storage &own = storage.of(compute.getResult());
-    if (own.strip < 0 && !uses.writes.contains(own.slot) &&
-        !uses.updates.contains(own.slot))
-      uses.scratch.insert(own.slot);
+    addOwn(compute.getResult());
   });
   if (auto kernel = dyn_cast<KernelOp>(op); kernel && !roomsOf(kernel).empty())
     uses.scratch.insert(storage.memoryOf(kernel).slot);

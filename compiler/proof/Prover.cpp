@@ -60,20 +60,20 @@ Status Prover::compare(StringRef name, const Followed &followed,
     for (const auto &[output, array] : before) {
       auto found = outputs[example].find(output);
       if (found == outputs[example].end()) {
-        if (mayMove(output) || isGivenOtherwise(output, before, outputs[example]))
+        if (mayMove(output) ||
+            isGivenOtherwise(output, before, outputs[example]))
           continue;
-        return Status::error(fmt::format(
-            "phase '{}' drops the output '{}' of '@{}'", phase.str(), output,
-            name.str()));
+        return Status::error(
+            fmt::format("phase '{}' drops the output '{}' of '@{}'",
+                        phase.str(), output, name.str()));
       }
       const Array &after = found->second;
       if (array.shape != after.shape)
-        return Status::error(
-            fmt::format("phase '{}' gives output '{}' of '@{}' the extents {}, "
-                        "which were {}",
-                        phase.str(), output, name.str(),
-                        runtime::shapeText(after.shape),
-                        runtime::shapeText(array.shape)));
+        return Status::error(fmt::format(
+            "phase '{}' gives output '{}' of '@{}' the extents {}, "
+            "which were {}",
+            phase.str(), output, name.str(), runtime::shapeText(after.shape),
+            runtime::shapeText(array.shape)));
       for (size_t offset = 0; offset < array.values.size(); ++offset) {
         Traced was = array.at(offset), is = after.at(offset);
         const Trees &table = followed.isExact ? residues : trees;
@@ -98,9 +98,9 @@ Status Prover::compare(StringRef name, const Followed &followed,
 }
 
 /// The first sample that the program can be executed on.
-Status Prover::begin(
-    Operation *container, Followed &followed,
-    llvm::function_ref<Status(const Sample &, Outputs &)> execute) {
+Status
+Prover::begin(Operation *container, Followed &followed,
+              llvm::function_ref<Status(const Sample &, Outputs &)> execute) {
   Status status = Status::success();
   for (unsigned attempt = 0; attempt < numAttempts; ++attempt) {
     status = drawSample(container, options.describe(container), attempt,
@@ -118,9 +118,9 @@ Status Prover::begin(
   return status;
 }
 
-Status Prover::check(
-    Operation *container, StringRef phase, bool isExact,
-    llvm::function_ref<Status(const Sample &, Outputs &)> execute) {
+Status
+Prover::check(Operation *container, StringRef phase, bool isExact,
+              llvm::function_ref<Status(const Sample &, Outputs &)> execute) {
   std::string name = SymbolTable::getSymbolName(container).str();
   auto [found, isNew] =
       programs.try_emplace(name + (isExact ? " without roundings" : ""));
@@ -132,10 +132,9 @@ Status Prover::check(
   trees.endProgram();
   residues.endProgram();
   if (status.failed())
-    return Status::error(
-        fmt::format("'@{}' has no proof after phase '{}': {}", name,
-                    phase.str(), status.getMessage()),
-        status.getWhere());
+    return Status::error(fmt::format("'@{}' has no proof after phase '{}': {}",
+                                     name, phase.str(), status.getMessage()),
+                         status.getWhere());
   if (!isNew) {
     if (status = compare(name, followed, phase, outputs); status.failed())
       return status;
@@ -183,8 +182,7 @@ Status Prover::execute(Operation *container, Phase phase, const Sample &sample,
   outputs.clear();
   for (const reference::Inputs &inputs : sample.examples)
     if (status.succeeded())
-      status =
-          reference::evaluate(container, inputs, outputs.emplace_back());
+      status = reference::evaluate(container, inputs, outputs.emplace_back());
   return status;
 }
 
@@ -282,23 +280,22 @@ void Prover::checkPhase(ModuleOp module, Phase phase) {
 
 void Prover::checkLaunches(ModuleOp module, ModuleOp schedules) {
   for (auto schedule : schedules.getOps<launch::ProgramOp>()) {
-    auto program =
-        module.lookupSymbol<attn::ProgramOp>(schedule.getProgram());
+    auto program = module.lookupSymbol<attn::ProgramOp>(schedule.getProgram());
     if (first.failed() || !program)
       continue;
     Status status =
-        check(program, "launches", /*isExact=*/false, [&](const Sample &sample, Outputs &outputs) {
-          return launch::interpret(schedule, program, sample.examples, {},
-                                   outputs);
-        });
+        check(program, "launches", /*isExact=*/false,
+              [&](const Sample &sample, Outputs &outputs) {
+                return launch::interpret(schedule, program, sample.examples, {},
+                                         outputs);
+              });
     fail(std::move(status));
   }
 }
 
 std::string Prover::summary() const {
-  std::string text =
-      fmt::format("proved {} numbers from {} operations", numCompared,
-                  trees.size());
+  std::string text = fmt::format("proved {} numbers from {} operations",
+                                 numCompared, trees.size());
   for (const auto &[name, program] : programs)
     text += fmt::format("; '@{}' is the same after {}", name,
                         llvm::join(program.phases, ", "));

@@ -24,8 +24,8 @@ namespace fovea::proof {
 using DescribeData =
     std::function<std::vector<runtime::DataSpec>(mlir::Operation *)>;
 /// Adds the parameters that are computed from others, such as those of 8 bits.
-using AddParameters = std::function<runtime::Status(mlir::ModuleOp,
-                                                    reference::Arrays &)>;
+using AddParameters =
+    std::function<runtime::Status(mlir::ModuleOp, reference::Arrays &)>;
 
 struct ProverOptions {
   DescribeData describe = &reference::describeData;
@@ -64,19 +64,18 @@ private:
   };
   using Outputs = std::vector<reference::Arrays>;
 
-  runtime::Status check(mlir::Operation *container, llvm::StringRef phase,
-                        bool isExact,
-                        llvm::function_ref<runtime::Status(
-                            const Sample &, Outputs &)> execute);
+  runtime::Status
+  check(mlir::Operation *container, llvm::StringRef phase, bool isExact,
+        llvm::function_ref<runtime::Status(const Sample &, Outputs &)> execute);
   runtime::Status execute(mlir::Operation *container, attn::Phase phase,
                           const Sample &sample, Outputs &outputs);
   runtime::Status search(mlir::Operation *container, const Sample &sample,
                          Outputs &outputs);
   runtime::Status executeExactly(mlir::Operation *container, attn::Phase phase,
                                  const Sample &sample, Outputs &outputs);
-  runtime::Status begin(mlir::Operation *container, Followed &followed,
-                        llvm::function_ref<runtime::Status(
-                            const Sample &, Outputs &)> execute);
+  runtime::Status
+  begin(mlir::Operation *container, Followed &followed,
+        llvm::function_ref<runtime::Status(const Sample &, Outputs &)> execute);
   runtime::Status compare(llvm::StringRef name, const Followed &followed,
                           llvm::StringRef phase, const Outputs &outputs);
   bool isGivenOtherwise(llvm::StringRef output, const reference::Arrays &before,

@@ -33,15 +33,17 @@ private:
 };
 } // namespace
 
-/// Every free length, and those that a search has found so far. The first
-/// example is the longer one; parents stand before what is nested in them.
+/// The least lengths of the examples.
+static constexpr int64_t leastLengths[] = {3, 2, 6};
+
+/// Every free length, and every length that a search has found so far. Parents
+/// stand before what is nested in them.
 void Drawer::drawLengths(size_t number, runtime::Example &example) {
-  int64_t least = number == 0 ? 3 : 2;
   for (auto length : container->getRegion(0).getOps<attn::LengthOp>()) {
     if (length.getMap())
       continue;
     auto draw = [&] {
-      return least + static_cast<int64_t>(random() % 2) +
+      return leastLengths[number] + static_cast<int64_t>(random() % 2) +
              2 * static_cast<int64_t>(attempt);
     };
     runtime::LengthValues &values = example.lengths[length.getLength().str()];
@@ -109,7 +111,7 @@ Status proof::drawSample(Operation *container,
       return Status::error("parameter '" + path + "' has no fixed size");
     sample.parameters[path] = drawer.drawReals(shape);
   }
-  for (size_t number = 0; number < 2; ++number) {
+  for (size_t number = 0; number < std::size(leastLengths); ++number) {
     runtime::Example example;
     if (Status status = drawer.drawExample(number, data, example);
         status.failed())
@@ -123,11 +125,9 @@ Status proof::drawSample(Operation *container,
         inputs.data[own.getSource().str()] = Array::scalar(0.5);
     for (auto step : container->getRegion(0).getOps<attn::StepOp>()) {
       // The step that the length of the steps so far is of.
-      auto found =
-          inputs.lengths.find(attn::extentText(step.getExtent()));
-      int64_t at = found == inputs.lengths.end()
-                       ? 1
-                       : found->second.values.front() - 1;
+      auto found = inputs.lengths.find(attn::extentText(step.getExtent()));
+      int64_t at =
+          found == inputs.lengths.end() ? 1 : found->second.values.front() - 1;
       (step->hasAttr("attn.inside") ? inputs.inside : inputs.step) = at;
     }
   }

@@ -7,7 +7,7 @@
 
 namespace fovea::proof {
 
-/// Two examples of different lengths, with drawn values: they decide which
+/// Three examples of different lengths, with drawn values: they decide which
 /// branches are taken.
 struct Sample {
   reference::Arrays parameters;

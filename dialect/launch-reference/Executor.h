@@ -121,8 +121,8 @@ private:
   Status evaluateAt(attn::ComputeOp op, std::vector<Binding> &bindings,
                     llvm::ArrayRef<int64_t> places, int64_t offset,
                     bool isExcluded);
-  Status store(const Binding &binding, int64_t offset,
-               reference::Traced number, bool isDefined);
+  Status store(const Binding &binding, int64_t offset, reference::Traced number,
+               bool isDefined);
   Status equation(RunOp run, attn::ComputeOp op);
   Status product(RunOp run, attn::ComputeOp op);
   Status checkProductSizes(RunOp run, attn::ComputeOp op);

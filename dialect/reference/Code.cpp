@@ -433,7 +433,7 @@ bool reference::isExampleSum(attn::ComputeOp op) {
 static void readOrder(attn::ComputeOp op, Code &code) {
   attn::OrderAttr order = op.getOrderAttr();
   auto product = op.getYielded().getDefiningOp<arith::MulFOp>();
-  if (isExampleSum(op))
+  if (isExampleSum(op) && code.reducer == attn::Reducer::none)
     code.reducer = attn::Reducer::sum;
   bool isSum = code.reducer == attn::Reducer::sum ||
                code.reducer == attn::Reducer::cumsum;

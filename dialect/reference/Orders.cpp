@@ -76,8 +76,7 @@ static Number valueOf(const Term &term) { return {term.value, term.tree}; }
 static Number combine(Order order, ArrayRef<Term> terms, float start,
                       llvm::function_ref<Number(Number, const Term &)> take,
                       llvm::function_ref<Number(Number, Number)> join) {
-  llvm::SmallVector<Number, 16> partial(order.inLanes ? 16 : 1,
-                                         Number(start));
+  llvm::SmallVector<Number, 16> partial(order.inLanes ? 16 : 1, Number(start));
   for (const Term &term : terms) {
     Number &result = partial[order.inLanes ? term.lane : 0];
     result = take(result, term);
@@ -92,9 +91,9 @@ static Number sumOf(Order order, ArrayRef<Term> terms, const Operations &in) {
   return combine(
       order, terms, 0,
       [&](Number sum, const Term &term) {
-        return order.fused ? in.fma(valueOf(term),
-                                    {term.factor, term.factorTree}, sum)
-                           : in.add(sum, valueOf(term));
+        return order.fused
+                   ? in.fma(valueOf(term), {term.factor, term.factorTree}, sum)
+                   : in.add(sum, valueOf(term));
       },
       [&](Number a, Number b) { return in.add(a, b); });
 }

@@ -139,7 +139,8 @@ Status reference::takeInput(Operation *op, const Inputs &inputs,
   Array own = Array::zeros(shape, !real);
   // Parameters are those of all examples.
   std::string leafName =
-      isParameter ? name : fmt::format("{} of example {}", name, inputs.example);
+      isParameter ? name
+                  : fmt::format("{} of example {}", name, inputs.example);
   for (size_t offset = 0; offset < own.values.size(); ++offset) {
     SmallVector<int64_t> indices = indicesOf(offset, shape);
     if (!real || larger || inputs.single) {
@@ -152,8 +153,8 @@ Status reference::takeInput(Operation *op, const Inputs &inputs,
       double value = input.values[source];
       own.values[offset] = real && inputs.single ? toSingle(value) : value;
       if (inputs.trees && real)
-        own.set(offset, {own.values[offset],
-                         inputs.trees->leaf(leafName, offset)});
+        own.set(offset,
+                {own.values[offset], inputs.trees->leaf(leafName, offset)});
       if (!real && (value != std::floor(value) || std::abs(value) > 0x1p53 ||
                     (bits && value != 0 && value != 1)))
         return Status::error(

@@ -39,7 +39,7 @@ static uint64_t power(uint64_t base, uint64_t exponent) {
   return result;
 }
 
-/// By Fermat; that of 0 is 0.
+/// By Fermat; the inverse of 0 is 0.
 static uint64_t invert(uint64_t a) { return power(a, prime - 2); }
 
 uint64_t reference::residueOf(double value) {
@@ -97,10 +97,9 @@ static uint64_t root(uint64_t x) {
 /// A power with a whole exponent, or with half of one.
 static uint64_t powerOf(uint64_t base, Residue exponent) {
   double twice = 2 * exponent.value;
-  if (exponent.residue != residueOf(exponent.value) || twice != std::rint(twice) ||
-      std::abs(twice) > 64)
-    return drawnResidue("math.powf",
-                        multiply(base, 3) ^ exponent.residue);
+  if (exponent.residue != residueOf(exponent.value) ||
+      twice != std::rint(twice) || std::abs(twice) > 64)
+    return drawnResidue("math.powf", multiply(base, 3) ^ exponent.residue);
   auto number = static_cast<uint64_t>(std::abs(twice));
   uint64_t result = power(base, number / 2);
   if (number % 2)
@@ -153,12 +152,12 @@ uint64_t reference::residueOf(StringRef name, ArrayRef<Residue> operands) {
   if (name == "math.powf" || name == "math.fpowi")
     return powerOf(a, operands[1]);
   if (operands.size() == 1) {
-    auto symmetry = llvm::StringSwitch<Symmetry>(name)
-                        .Cases({"math.tanh", "math.erf", "math.sin"},
-                               Symmetry::odd)
-                        .Case("math.cos", Symmetry::even)
-                        .Case("attn.sigmoid", Symmetry::complement)
-                        .Default(Symmetry::none);
+    auto symmetry =
+        llvm::StringSwitch<Symmetry>(name)
+            .Cases({"math.tanh", "math.erf", "math.sin"}, Symmetry::odd)
+            .Case("math.cos", Symmetry::even)
+            .Case("attn.sigmoid", Symmetry::complement)
+            .Default(Symmetry::none);
     return unknown(name, symmetry, a);
   }
   return drawnResidue(name, add(multiply(a, 3), add(multiply(b, 5), c)));

@@ -2,9 +2,8 @@
 //
 // Numbers modulo the prime 2^61 - 1. Expressions that are equal by the laws of
 // arithmetic have one residue, in any order of their sums. Others have the same
-// only by chance, at about one in 10^18: Schwartz (1980), Zippel (1979). What
-// is no arithmetic, such as exp, is a function that nothing is known about but
-// its symmetry.
+// only by chance, at about one in 10^18: Schwartz (1980), Zippel (1979). Other
+// functions, such as exp, have drawn values: only their symmetry is known.
 //
 //===----------------------------------------------------------------------===//
 

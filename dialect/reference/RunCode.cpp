@@ -113,10 +113,10 @@ static Tree treeOf(const Instruction &now, const std::vector<Slot> &registers,
     return {static_cast<double>(registers[field].whole), 0};
   };
   unsigned arity = isa<attn::ReadOp>(now.op) ? 1 : now.op->getNumOperands();
-  return context.trees->apply(
-      context.trees->functionOf(now.op), result.real, number(now.a, 0),
-      arity > 1 ? number(now.b, 1) : Traced(),
-      arity > 2 ? number(now.c, 2) : Traced(), arity);
+  return context.trees->apply(context.trees->functionOf(now.op), result.real,
+                              number(now.a, 0),
+                              arity > 1 ? number(now.b, 1) : Traced(),
+                              arity > 2 ? number(now.c, 2) : Traced(), arity);
 }
 
 //===----------------------------------------------------------------------===//

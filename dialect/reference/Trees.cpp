@@ -13,7 +13,7 @@ using namespace fovea;
 using namespace fovea::reference;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
-/// The value of what is no constant: nobody reads it.
+/// The value of a number that is not a constant: nobody reads it.
 static constexpr double unread = std::numeric_limits<double>::quiet_NaN();
 
 static bool isCommutative(uint32_t function) {
@@ -23,12 +23,11 @@ static bool isCommutative(uint32_t function) {
 
 Trees::Trees(bool areExact)
     : areExact(areExact), nodes(1), buckets(1 << 16), known(1) {
-  functionNames = {"constant",       "leaf",          "arith.addf",
-                   "arith.subf",     "arith.mulf",    "arith.divf",
-                   "arith.negf",     "arith.maximumf", "arith.minimumf",
-                   "math.fma",       "math.exp",      "math.log",
-                   "group",          "group.add",     "group.end",
-                   "residue"};
+  functionNames = {
+      "constant",       "leaf",       "arith.addf", "arith.subf",
+      "arith.mulf",     "arith.divf", "arith.negf", "arith.maximumf",
+      "arith.minimumf", "math.fma",   "math.exp",   "math.log",
+      "group",          "group.add",  "group.end",  "residue"};
   assert(functionNames.size() == NumKnown && "every function has a name");
 }
 
@@ -244,11 +243,10 @@ bool Trees::areEqual(Traced a, Traced b) const {
 Tree Trees::apply(uint32_t function, double value, Traced a, Traced b, Traced c,
                   unsigned arity) {
   if (areExact) {
-    const Residue operands[] = {{residue(a), a.value},
-                                {residue(b), b.value},
-                                {residue(c), c.value}};
-    uint64_t result =
-        residueOf(functionNames[function], ArrayRef(operands).take_front(arity));
+    const Residue operands[] = {
+        {residue(a), a.value}, {residue(b), b.value}, {residue(c), c.value}};
+    uint64_t result = residueOf(functionNames[function],
+                                ArrayRef(operands).take_front(arity));
     return find(Remainder, static_cast<Tree>(result),
                 static_cast<Tree>(result >> 32), 0);
   }
@@ -301,8 +299,8 @@ std::string Trees::text(Traced number, unsigned depth) const {
   if (node.function == Remainder)
     return fmt::format("{:.9g}", number.value);
   if (node.function == Constant)
-    return fmt::format("{:.9g}", llvm::bit_cast<double>(uint64_t(node.b) << 32 |
-                                                        node.a));
+    return fmt::format("{:.9g}",
+                       llvm::bit_cast<double>(uint64_t(node.b) << 32 | node.a));
   if (node.function == Leaf) {
     auto [name, whose] = StringRef(leafNames[node.a]).split(" of ");
     return fmt::format("{}[{}]{}{}", name.str(),

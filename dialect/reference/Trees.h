@@ -117,8 +117,7 @@ private:
   Tree treeOf(Traced number) {
     return number.tree ? number.tree : constant(number.value);
   }
-  std::optional<Tree> simplify(uint32_t function, Traced a, Traced b,
-                                 Traced c);
+  std::optional<Tree> simplify(uint32_t function, Traced a, Traced b, Traced c);
   Tree find(uint32_t function, Tree a, Tree b, Tree c);
   void grow();
   uint64_t residue(Traced number) const;

@@ -73,8 +73,9 @@ static cl::opt<std::string>
                             "that: a product becomes a sum"));
 
 static cl::opt<std::string>
-    sameAs("same-as", cl::desc("FILE.mlir: prove that its entry, after --phase, "
-                               "gives the same, and compare numbers"));
+    sameAs("same-as",
+           cl::desc("FILE.mlir: prove that its entry, after --phase, "
+                    "gives the same, and compare numbers"));
 static cl::opt<attn::Phase> phase("phase", cl::desc("the phase of both files"),
                                   cl::init(attn::Phase::fuse),
                                   attn::phaseValues());
@@ -449,8 +450,8 @@ static bool haveOtherNumbers(Operation *before, Operation *after) {
   return false;
 }
 
-/// Prints whether the entry of a second file has the same trees as that of the
-/// first, and whether it has the same numbers.
+/// Prints whether the entry of a second file has the same trees as the entry of
+/// the first, and whether it has the same numbers.
 static int compareFiles(ModuleOp module, Operation *before) {
   OwningOpRef<ModuleOp> other =
       parseSourceFile<ModuleOp>(sameAs, module.getContext());
@@ -461,8 +462,9 @@ static int compareFiles(ModuleOp module, Operation *before) {
   for (auto [file, container] :
        {std::pair(module, before), std::pair(*other, after)}) {
     for (Operation &op : llvm::make_early_inc_range(file.getOps()))
-      if (&op != container && findContainer(file, SymbolTable::getSymbolName(
-                                                      &op).getValue()) == &op)
+      if (&op != container &&
+          findContainer(file, SymbolTable::getSymbolName(&op).getValue()) ==
+              &op)
         op.erase();
     prover.checkPhase(file, phase);
   }

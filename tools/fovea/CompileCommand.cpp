@@ -302,11 +302,11 @@ int fovea::cli::runCompile(const Arguments &arguments) {
   if (arguments.proves &&
       (arguments.explain ||
        llvm::is_contained({"spec", "ast", "attn"}, arguments.emit)))
-    return wrongUsage("'--prove' proves the phases of the compiler, which '" +
-                          (arguments.explain ? "--explain"
-                                             : "--emit " + arguments.emit) +
-                          "' does not run; help: use '--emit mlir' or code",
-                      Code::argumentConflict);
+    return wrongUsage(
+        "'--prove' proves the phases of the compiler, which '" +
+            (arguments.explain ? "--explain" : "--emit " + arguments.emit) +
+            "' does not run; help: use '--emit mlir' or code",
+        Code::argumentConflict);
   if (arguments.emit == "spec")
     return printSpec(arguments);
   if (arguments.emit == "ast")
@@ -370,7 +370,7 @@ int fovea::cli::runCompile(const Arguments &arguments) {
       return session.finish();
     attn::explainSchedule(*model->module, unread, stream);
   } else if (isCode(arguments.emit)) {
-    // Kernels and memory are proved as they are compiled.
+    // The proof covers the kernels and the memory that are compiled.
     if (prover)
       request.stopAfter = attn::Phase::memory;
     if (!session.lower(*model, request, prover ? prover->watcher() : nullptr))
