@@ -1,12 +1,12 @@
-/*===- Table.h - what a library of a model exports for fovea.h ------------===
- *
- * The library of a model exports one constant, `fovea_library`, besides the
- * functions of its own header. libfovea_rt.so (Library.c) finds it and calls
- * the runtime inside the model by its table. In C, since both sides may come
- * from different compilers. Version 1 never changes; a later version adds
- * functions at the end.
- *
- *===----------------------------------------------------------------------===*/
+//===- Table.h - what the library of a model exports ----------------------===//
+//
+// The library of a model exports one constant, `fovea_library`, besides the
+// functions of its own header. libfovea_rt.so (Library.c) finds it and calls
+// the runtime inside the model by its table. In C, since both sides may come
+// from different compilers. Version 1 never changes; a later version adds
+// functions at the end.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_RUNTIME_LIBRARY_TABLE_H
 #define FOVEA_RUNTIME_LIBRARY_TABLE_H

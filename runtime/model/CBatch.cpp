@@ -136,17 +136,15 @@ Status BatchReader::read(Tensors &file) {
   return Status::success();
 }
 
-/// Takes the arrays of a caller as they are.
+/// Takes the arrays of a caller without a copy.
 static Status readArrays(const fovea_batch &batch, Tensors &file) {
-  if (batch.count < 0 || (batch.count > 0 && !batch.arrays))
-    return Status::error("the batch has no arrays");
   constexpr int64_t mostAxes = 16;
   constexpr DType types[] = {DType::F32, DType::F64, DType::I64, DType::U8};
-  for (int64_t i = 0; i < batch.count; ++i) {
+  for (int64_t i = 0; i < batch.count && batch.arrays; ++i) {
     const fovea_array &array = batch.arrays[i];
     if (!array.name || !array.values || (array.rank > 0 && !array.shape))
-      return Status::error(fmt::format(
-          "array {} of the batch lacks its name, extents or values", i + 1));
+      return Status::error(
+          fmt::format("array {} lacks its name, extents or values", i + 1));
     if (array.type < fovea_f32 || array.type > fovea_u8 || array.rank < 0 ||
         array.rank > mostAxes)
       return Status::error(
@@ -169,7 +167,8 @@ Status fovea::runtime::readBatch(const Description &description,
     std::memcpy(&count, batch.words, sizeof(count));
   else
     count = batch.arrays->examples;
-  bool isCounted = batch.words || batch.arrays->count == 0;
+  bool isCounted =
+      batch.words || batch.arrays->count <= 0 || !batch.arrays->arrays;
   if (isCounted && count <= 0)
     return Status::error("the batch has no examples");
   Tensors file;

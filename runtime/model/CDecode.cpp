@@ -152,8 +152,9 @@ static int generate(FoveaModel &model, std::vector<Example> &examples,
         nameWords(example, data.text, own.words());
   std::vector<std::vector<Generated>> found;
   Status status = own.decode(examples, options, found);
-  if (model.isCancelled.exchange(false))
-    return fail(foveaCancelled, "the decoding was cancelled");
+  // A search that ended before it heard of it has its result.
+  if (model.isCancelled.exchange(false) && status.failed())
+    return fail(foveaCancelled, status.text());
   if (status.failed())
     return codeOf(status);
   auto made = std::make_unique<FoveaResult>();
@@ -265,6 +266,11 @@ static const Hypothesis *hypothesisAt(const FoveaResult *result,
   return nullptr;
 }
 
+static int noName(const std::string &name) {
+  fail(foveaBadCall, "there is no generated name '" + name + "'");
+  return -1;
+}
+
 int fovea::runtime::scoreOf(const FoveaResult *result, int64_t example,
                             int64_t rank, double *logp, double *score) {
   const Hypothesis *own = hypothesisAt(result, example, rank);
@@ -332,7 +338,7 @@ const char *fovea_c_result_text(const FoveaResult *result, int64_t example,
   auto found = texts.find(data ? data : "");
   if (found != texts.end())
     return found->second.c_str();
-  fail(foveaBadCall, "there is no generated name '" + std::string(data) + "'");
+  noName(data);
   return nullptr;
 }
 

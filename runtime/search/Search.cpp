@@ -295,7 +295,7 @@ Status SearchRun::runSteps() {
     if (Status status = runStep(); status.failed())
       return status;
     if (options.isCancelled && options.isCancelled())
-      return Status::error("the search was cancelled");
+      return Status::error("the decoding was cancelled");
     if (Status status = endStep(); status.failed())
       return status;
   }

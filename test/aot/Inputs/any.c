@@ -79,6 +79,8 @@ static void compute(fovea_model *model) {
   say(fovea_model_train_step(model, &batch, 1, &loss));
   batch.count = 2;
   say(fovea_model_loss(model, &batch, &loss, logp));
+  arrays[1].values = NULL;
+  say(fovea_model_loss(model, &batch, &loss, logp));
   arrays[0].type = 7;
   say(fovea_model_loss(model, &batch, &loss, logp));
   batch.count = 0;
@@ -95,6 +97,8 @@ int main(int argc, char **argv) {
   if (!strcmp(argv[1], "about"))
     printf("%s\n%d names, the second is %s\n", fovea_model_about(model),
            (int)fovea_model_inputs(model), fovea_model_input(model, 1));
+  else if (!strcmp(argv[1], "nothing"))
+    printf("%d: %s\n", fovea_model_input(model, 2) != NULL, fovea_message());
   else if (!strcmp(argv[1], "generate"))
     generate(model);
   else if (!strcmp(argv[1], "listen"))
