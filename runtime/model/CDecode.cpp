@@ -266,8 +266,9 @@ static const Hypothesis *hypothesisAt(const FoveaResult *result,
   return nullptr;
 }
 
-static int noName(const std::string &name) {
-  fail(foveaBadCall, "there is no generated name '" + name + "'");
+/// Reports an unknown generated name, and returns -1.
+static int noName(const char *name) {
+  fail(foveaBadCall, "there is no generated name '" + std::string(name) + "'");
   return -1;
 }
 
@@ -299,9 +300,7 @@ int64_t fovea::runtime::valuesOf(const FoveaResult *result, int64_t example,
     return static_cast<int64_t>(isReal ? found.real.size()
                                        : found.whole.size());
   }
-  fail(foveaBadCall,
-       std::string("there is no generated name '") + (name ? name : "") + "'");
-  return -1;
+  return noName(name ? name : "");
 }
 
 int64_t fovea_c_result_show(const FoveaResult *result, int64_t example,
