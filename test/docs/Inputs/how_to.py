@@ -29,6 +29,7 @@ ELSEWHERE = {
     "HF": "models/published.test",
     "fovea chat": "cli/chat.test",
     "models/bert.map": "models/bert.test",
+    "bert.onnx": "models/onnx-nightly.test",
     "bert.safetensors": "models/bert.test",
     "marian.safetensors": "models/marian.test",
     "joint.vocab": "models/marian.test",
