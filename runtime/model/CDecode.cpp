@@ -228,14 +228,25 @@ int64_t fovea_c_result_size(const FoveaResult *result, int64_t example) {
   return static_cast<int64_t>(result->examples[example].size());
 }
 
+/// The hypothesis of an example, or null (reported).
+static const Hypothesis *hypothesisAt(const FoveaResult *result,
+                                      int64_t example, int64_t rank) {
+  beginCall();
+  if (rank >= 0 && rank < fovea_c_result_size(result, example))
+    return &result->examples[example][rank];
+  fail(foveaBadCall, "there is no such hypothesis");
+  return nullptr;
+}
+
 int fovea_c_result_get(const FoveaResult *result, int64_t example, int64_t rank,
                        void *hypothesis) {
   beginCall();
   if (!hypothesis)
     return missing("the place of the hypothesis");
-  if (rank < 0 || rank >= fovea_c_result_size(result, example))
-    return fail(foveaBadCall, "there is no such hypothesis");
-  const Hypothesis &own = result->examples[example][rank];
+  const Hypothesis *found = hypothesisAt(result, example, rank);
+  if (!found)
+    return foveaBadCall;
+  const Hypothesis &own = *found;
   auto *to = static_cast<std::byte *>(hypothesis);
   auto put = [&](const auto &value) {
     static_assert(sizeof(value) == 8);
@@ -254,16 +265,6 @@ int fovea_c_result_get(const FoveaResult *result, int64_t example, int64_t rank,
                                     : values.whole.size()));
   }
   return foveaDone;
-}
-
-/// The hypothesis of an example, or null (reported).
-static const Hypothesis *hypothesisAt(const FoveaResult *result,
-                                      int64_t example, int64_t rank) {
-  beginCall();
-  if (rank >= 0 && rank < fovea_c_result_size(result, example))
-    return &result->examples[example][rank];
-  fail(foveaBadCall, "there is no such hypothesis");
-  return nullptr;
 }
 
 /// Reports an unknown generated name, and returns -1.

@@ -21,6 +21,7 @@ import onnxruntime
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "golden")]
 import tiny  # noqa: E402
+from onnx_returns import prepared  # noqa: E402
 from tensors import read, write  # noqa: E402
 
 tiny.MODELS["marian"] = ({"L": 2, "D": 4, "K": 2, "F": 3, "joint.vocab": 7}, tiny.MODELS["transformer"][1])
@@ -62,12 +63,7 @@ def difference(found, expected):
 
 
 def check(models, work, name):
-    options, data = tiny.MODELS[name]
-    sets = [word for k, v in options.items() for word in ("--set", f"{k}={v}")]
-    spec = os.path.join(models, name + ".fov")
-    weights, inputs, result, model = (os.path.join(work, name + ending)
-                                      for ending in (".w.safetensors", ".b.safetensors", ".r.safetensors", ".onnx"))
-    write(weights, tiny.drawn(spec, sets, 0.6))
+    spec, sets, data, (weights, inputs, result, model) = prepared(models, work, name)
     batch = tiny.batch(data, 2, 3)
     write(inputs, batch)
     gets = [word for each in equations(spec, sets) for word in ("--get", each)]

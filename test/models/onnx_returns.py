@@ -16,13 +16,20 @@ import tiny  # noqa: E402
 from tensors import read, write  # noqa: E402
 
 
-def check(models, work, name, equation):
+def prepared(models, work, name):
+    """The spec, settings and data of a model of tiny.py, and files: drawn weights, which exist, and those of a batch, a
+    result and an ONNX model, which the caller writes."""
     options, data = tiny.MODELS[name]
     sets = [word for k, v in options.items() for word in ("--set", f"{k}={v}")]
     spec = os.path.join(models, name + ".fov")
-    weights, inputs, result, model = (os.path.join(work, name + ending)
-                                      for ending in (".w.safetensors", ".b.safetensors", ".r.safetensors", ".onnx"))
-    write(weights, tiny.drawn(spec, sets, 0.6))
+    files = [os.path.join(work, name + ending)
+             for ending in (".w.safetensors", ".b.safetensors", ".r.safetensors", ".onnx")]
+    write(files[0], tiny.drawn(spec, sets, 0.6))
+    return spec, sets, data, files
+
+
+def check(models, work, name, equation):
+    spec, sets, data, (weights, inputs, result, model) = prepared(models, work, name)
 
     def fovea(*arguments):
         subprocess.run(["fovea", *arguments], check=True)
