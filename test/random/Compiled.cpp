@@ -62,6 +62,9 @@ private:
                  const std::string &what);
   void plantMistakes();
   void judgeCompany(CompiledProgram &program, const std::string &what);
+  cli::CompiledOptions watchedOptions(bool isDouble) const;
+  bool compileWatched(llvm::StringRef entry, const cli::CompiledOptions &how,
+                      const std::string &what, codegen::Code &code);
   void judgeDebugged(llvm::StringRef entry, bool isDouble,
                      const std::string &what);
   void judgeChecked(llvm::StringRef entry, bool isDouble,
@@ -554,22 +557,46 @@ programOf(const codegen::Code &code, const cli::CompiledOptions &how) {
   return program;
 }
 
-/// Units in any order, and NaN in memory that is free, change no bits. Where an
-/// array ends before its last reader, they do.
-void CompiledCheck::judgeDebugged(llvm::StringRef entry, bool isDouble,
-                                  const std::string &what) {
+/// Code that is watched as it runs: of this element type, not optimised, and
+/// not from the cache.
+cli::CompiledOptions CompiledCheck::watchedOptions(bool isDouble) const {
   cli::CompiledOptions how;
   how.isDouble = isDouble;
   how.target = options.cpu;
   how.optimisation = how.codegen = 0;
   how.isCached = false;
-  how.debugSeed = subject.seed;
-  codegen::Code code;
+  return how;
+}
+
+/// Compiles the program of an entry. False: it failed (reported).
+bool CompiledCheck::compileWatched(llvm::StringRef entry,
+                                   const cli::CompiledOptions &how,
+                                   const std::string &what,
+                                   codegen::Code &code) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::cast<mlir::ModuleOp>((*batched)->clone());
-  if (Status status = cli::compileProgram(*module, entry, how, code);
-      status.failed())
-    return fail(what + ": " + status.text());
+  Status status = cli::compileProgram(*module, entry, how, code);
+  if (status.failed())
+    fail(what + ": " + status.text());
+  return status.succeeded();
+}
+
+/// Bits: NaN is equal to itself.
+static bool haveSameBits(const std::vector<double> &a,
+                         const std::vector<double> &b) {
+  return a.size() == b.size() &&
+         std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+/// Units in any order, and NaN in memory that is free, change no bits. Where an
+/// array ends before its last reader, they do.
+void CompiledCheck::judgeDebugged(llvm::StringRef entry, bool isDouble,
+                                  const std::string &what) {
+  cli::CompiledOptions how = watchedOptions(isDouble);
+  how.debugSeed = subject.seed;
+  codegen::Code code;
+  if (!compileWatched(entry, how, what, code))
+    return;
   runtime::Batch batch;
   for (const runtime::Example &example : examples)
     batch.push_back(&example);
@@ -578,17 +605,13 @@ void CompiledCheck::judgeDebugged(llvm::StringRef entry, bool isDouble,
   if (!program || !compute(*program, batch, nullptr))
     return;
   auto wanted = resultsOf(*program, batch.size(), /*gradients=*/true);
-  // Bits: NaN is equal to itself.
   auto isSame = [&](CompiledProgram &other) {
     if (!compute(other, batch, nullptr))
       return false;
     for (const auto &[name, got] :
-         resultsOf(other, batch.size(), /*gradients=*/true)) {
-      const std::vector<double> &own = wanted[name];
-      if (got.size() != own.size() ||
-          std::memcmp(got.data(), own.data(), got.size() * sizeof(double)))
+         resultsOf(other, batch.size(), /*gradients=*/true))
+      if (!haveSameBits(got, wanted[name]))
         return false;
-    }
     return true;
   };
   for (int run = 0; run < 3; ++run)
@@ -617,18 +640,11 @@ void CompiledCheck::judgeDebugged(llvm::StringRef entry, bool isDouble,
 /// access beyond. Some have none: rows are padded to whole vectors.
 void CompiledCheck::judgeChecked(llvm::StringRef entry, bool isDouble,
                                  const std::string &what) {
-  cli::CompiledOptions how;
-  how.isDouble = isDouble;
-  how.target = options.cpu;
-  how.optimisation = how.codegen = 0;
-  how.isCached = false;
+  cli::CompiledOptions how = watchedOptions(isDouble);
   how.isChecked = true;
   codegen::Code code;
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::cast<mlir::ModuleOp>((*batched)->clone());
-  if (Status status = cli::compileProgram(*module, entry, how, code);
-      status.failed())
-    return fail(what + ": " + status.text());
+  if (!compileWatched(entry, how, what, code))
+    return;
   runtime::Batch batch;
   for (const runtime::Example &example : examples)
     batch.push_back(&example);
@@ -641,9 +657,7 @@ void CompiledCheck::judgeChecked(llvm::StringRef entry, bool isDouble,
   auto wanted = resultsOf(*plain, batch.size(), /*gradients=*/true);
   for (const auto &[name, got] :
        resultsOf(*checked, batch.size(), /*gradients=*/true))
-    if (got.size() != wanted[name].size() ||
-        std::memcmp(got.data(), wanted[name].data(),
-                    got.size() * sizeof(double)) != 0)
+    if (!haveSameBits(got, wanted[name]))
       return fail(what + " has other bits in " + name);
   std::vector<Program::Array> &arrays =
       code.description.programs.front().arrays;
