@@ -43,6 +43,15 @@ LogicalResult ExtentOp::verify() {
   return success();
 }
 
+bool ReadOp::isAtFirstIndex(Value array) {
+  if (array != getArray() || getIndices().empty() ||
+      llvm::is_contained(getAlternatives(), array))
+    return false;
+  auto index = dyn_cast<BlockArgument>(getIndices().front());
+  return index && index.getArgNumber() == 0 &&
+         isa<ComputeOp>(index.getOwner()->getParentOp());
+}
+
 LogicalResult ReadOp::verify() {
   ArrayType type = getArrayType();
   // (C1)

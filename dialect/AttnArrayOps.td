@@ -222,6 +222,9 @@ def Attn_ReadOp : Attn_Op<"read", [Pure, AttrSizedOperandSegments]> {
     ::fovea::attn::ArrayType getArrayType() {
       return ::llvm::cast<::fovea::attn::ArrayType>(getArray().getType());
     }
+    /// Whether it reads `array` at the first index of its equation alone, and
+    /// not as a case.
+    bool isAtFirstIndex(::mlir::Value array);
   }];
 }
 

@@ -47,7 +47,8 @@ def Attn_UnitsAttr : EnumAttr<Attn_Dialect, Attn_Units, "units"> {
 
 def Attn_Schedule : I32EnumAttr<"Schedule", "how the equations of a kernel take turns", [
   I32EnumAttrCase<"strips", 0>, I32EnumAttrCase<"columns", 1>,
-  I32EnumAttrCase<"loop", 2>, I32EnumAttrCase<"rows", 3>
+  I32EnumAttrCase<"loop", 2>, I32EnumAttrCase<"rows", 3>,
+  I32EnumAttrCase<"places", 4>
 ]> { let cppNamespace = "::fovea::attn"; }
 
 def Attn_KernelOp : Attn_Op<"kernel", [SingleBlock]> {
@@ -68,17 +69,22 @@ def Attn_KernelOp : Attn_Op<"kernel", [SingleBlock]> {
     * `loop`: sums over the same indices, at each place all of them. It may
       stand in a kernel in strips.
     * `rows`: each equation of one example, then those of the next.
+    * `places`: each equation at one place of the extent `over` of an example,
+      then at the next place. The place is the first index of every equation.
 
     * (C1) the body yields the types of the results.
     * (C2) in `strips` there is an extent of the rows, and each equation has
       as many shared indices as there are outer extents, and one more; the
-      extents of these indices are those. No other schedule has such extents,
-      or keys.
+      extents of these indices are those. Kernels in `places` have an extent of
+      the rows, too. No other schedule has such extents, outer ones, or keys.
     * (C3) the body holds equations and their views; in `strips` also kernels
       that are a loop, in `rows` also joined and appended arrays, and in a loop
       only sums of real numbers.
     * (C4) in a `loop` all equations have the same indices, and read none of
       the others.
+    * (C5) in `places` the first index of each equation is parallel, and over
+      the extent of the kernel. Equations, and their views, read each other at
+      this index alone. A view keeps the first extent.
 
     Example: weights that nobody else needs are never in memory as a whole.
 

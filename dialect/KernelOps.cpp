@@ -79,6 +79,41 @@ static LogicalResult verifyLoop(KernelOp kernel, ComputeOp first,
   return success();
 }
 
+/// Returns whether a view, or an equation, has rows over `extent`.
+static bool hasRowsOver(Type type, Attribute extent) {
+  ArrayRef<Attribute> shape = cast<ArrayType>(type).getShape().getValue();
+  return !shape.empty() && shape.front() == extent;
+}
+
+/// Checks that the rows of a member at a place need no other place of the
+/// kernel.
+static LogicalResult verifyPlace(KernelOp kernel, Operation &op) {
+  auto isOfKernel = [&](Value array) {
+    Operation *source = array.getDefiningOp();
+    return source && source->getParentOp() == kernel;
+  };
+  Attribute over = *kernel.getOver();
+  if (auto view = dyn_cast<ReshapeOp>(op)) {
+    if (!hasRowsOver(view.getType(), over) ||
+        !hasRowsOver(view.getOperand().getType(), over))
+      return view.emitOpError() << "does not keep the places of its kernel";
+    return success();
+  }
+  auto member = cast<ComputeOp>(op);
+  if (member.getNumParallel() == 0 || member.getExtents()[0] != over)
+    return member.emitOpError() << "does not have the places of its kernel";
+  WalkResult walk = member.walk([&](ReadOp read) {
+    bool isElsewhere = llvm::any_of(read->getOperands(), [&](Value operand) {
+      return isOfKernel(operand) && !read.isAtFirstIndex(operand);
+    });
+    return isElsewhere ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return member.emitOpError()
+           << "reads an equation of its kernel at another place";
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
   // (C1)
   auto yield = dyn_cast<YieldOp>(getBody().front().back());
@@ -100,17 +135,24 @@ LogicalResult KernelOp::verify() {
       if (failed(verifyLoop(*this, members.front(), member)))
         return failure();
   // (C2)
-  if (getSchedule() != Schedule::strips) {
-    if (getKeys())
-      return emitOpError() << "takes some keys at a time but the schedule '"
-                           << stringifySchedule(getSchedule()) << "'";
-    if (getOver() || getOuter())
-      return emitOpError() << "has extents of rows but the schedule '"
-                           << stringifySchedule(getSchedule()) << "'";
+  bool isInStrips = getSchedule() == Schedule::strips;
+  bool isInPlaces = getSchedule() == Schedule::places;
+  if (!isInStrips && getKeys())
+    return emitOpError() << "takes some keys at a time but the schedule '"
+                         << stringifySchedule(getSchedule()) << "'";
+  if ((!isInStrips && getOuter()) || (!isInStrips && !isInPlaces && getOver()))
+    return emitOpError() << "has extents of rows but the schedule '"
+                         << stringifySchedule(getSchedule()) << "'";
+  if ((isInStrips || isInPlaces) && !getOver())
+    return emitOpError() << "is in " << stringifySchedule(getSchedule())
+                         << " of no rows";
+  // (C5)
+  if (isInPlaces)
+    for (Operation &op : getBody().front().without_terminator())
+      if (failed(verifyPlace(*this, op)))
+        return failure();
+  if (!isInStrips)
     return success();
-  }
-  if (!getOver())
-    return emitOpError() << "is in strips of no rows";
   SmallVector<Attribute> extents;
   if (getOuter())
     llvm::append_range(extents, *getOuter());

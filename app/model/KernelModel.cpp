@@ -165,6 +165,7 @@ static double numbersOfUnit(llvm::StringRef kernel) {
       .Cases({"add", "sgd"}, 3)
       .Case("momentum", 5)
       .Cases({"rmsprop", "adadelta", "adam"}, 7)
+      .Case("add_rows", 3.0 * runtime::numbersOfPiece)
       .Case("squares", double(runtime::valuesOfPart))
       .Default(0);
 }

@@ -198,6 +198,8 @@ void LaunchEmitter::emitKernel(KernelOp kernel) {
     return emitCompute(kernel.getMembers(), *unitsOf(kernel));
   case Schedule::rows:
     return emitRows(kernel);
+  case Schedule::places:
+    return emitPlaces(kernel);
   }
   llvm_unreachable("every schedule is emitted");
 }
@@ -394,13 +396,36 @@ void LaunchEmitter::emitCompute(ArrayRef<ComputeOp> ops, Units units) {
 
 /// The units are the places of the first index, of all examples.
 void LaunchEmitter::emitAllRows(ArrayRef<ComputeOp> ops, StringRef name) {
-  ComputeOp op = ops.front();
+  launchPlaces(ops.front(), name,
+               [&](KernelBuilder &kernel, const Place &place, Value index) {
+                 ComputeEmitter(kernel, storage, ops, lanes).emit(place, index);
+               });
+}
+
+void LaunchEmitter::emitPlaces(KernelOp places) {
+  SmallVector<Operation *> ops = launchedIn(places);
+  launchPlaces(cast<ComputeOp>(ops.front()), joinedLabels(ops),
+               [&](KernelBuilder &kernel, const Place &place, Value index) {
+                 for (Operation *op : ops) {
+                   kernel.setLoc(op->getLoc());
+                   if (op != ops.front())
+                     kernel.wait();
+                   ComputeEmitter(kernel, storage, cast<ComputeOp>(op), lanes,
+                                  /*given=*/0u)
+                       .emit(place, index);
+                 }
+               });
+  noteOthers(ops);
+}
+
+void LaunchEmitter::launchPlaces(
+    ComputeOp op, StringRef name,
+    llvm::function_ref<void(KernelBuilder &, const Place &, Value)> body) {
   auto rows = cast<StringAttr>(op.getExtents()[0]);
   int offsets = storage.slotOfLayout(storage.layoutOfLength(rows));
   launch(op, name, count(),
          [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
            Value batch = kernel.slot(frame, Program::batchSlot);
-           ComputeEmitter emitter(kernel, storage, ops, lanes);
            kernel.loop(
                kernel.number(0), batch, kernel.number(1), [&](Value example) {
                  Place place = placeOf(kernel, op, frame);
@@ -410,7 +435,7 @@ void LaunchEmitter::emitAllRows(ArrayRef<ComputeOp> ops, StringRef name) {
                      frame, offsets, kernel.add(example, kernel.number(1)));
                  kernel.loop(kernel.max(first, start), kernel.min(last, end),
                              kernel.number(1), [&](Value unit) {
-                               emitter.emit(place, kernel.sub(unit, start));
+                               body(kernel, place, kernel.sub(unit, start));
                              });
                });
          });

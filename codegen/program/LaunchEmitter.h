@@ -109,6 +109,8 @@ protected:
   void emitAllRows(llvm::ArrayRef<attn::ComputeOp> ops, llvm::StringRef name);
   /// The members of a kernel in order, for each example.
   void emitRows(attn::KernelOp kernel);
+  /// The members of a kernel in order, for each place of each example.
+  void emitPlaces(attn::KernelOp kernel);
   void emitConcat(attn::ConcatOp op);
   void emitAppend(attn::AppendOp op);
   /// An equation, or one of these, at a place.
@@ -172,6 +174,12 @@ protected:
   void
   launchRows(mlir::Operation *op, llvm::StringRef name,
              llvm::function_ref<void(KernelBuilder &, const Place &)> body);
+  /// A kernel whose work units are the places of the first index of `op`, of
+  /// all examples.
+  void launchPlaces(
+      attn::ComputeOp op, llvm::StringRef name,
+      llvm::function_ref<void(KernelBuilder &, const Place &, mlir::Value)>
+          body);
   /// The place of row `row` in the loops around `op`; calls `body`, or `ended`
   /// if the example has ended in an inner one.
   void forRow(KernelBuilder &kernel, mlir::Operation *op, mlir::Value frame,

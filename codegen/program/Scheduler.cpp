@@ -429,6 +429,7 @@ void Scheduler::addKernel(KernelOp op) {
   Run run{.work = Work::compute, .op = op, .label = joinedLabels(labelled)};
   switch (op.getSchedule()) {
   case Schedule::loop:
+  case Schedule::places:
     return addGeneral(op, run.label);
   case Schedule::rows:
     run.units = Units::examples;

@@ -143,6 +143,7 @@ private:
 
   Status kernel(RunOp run, attn::KernelOp op);
   Status rows(RunOp run, attn::KernelOp op);
+  Status places(RunOp run, attn::KernelOp op);
   Status columns(RunOp run, attn::KernelOp op);
   Status strips(RunOp run, attn::KernelOp op);
   Status placeOfStrips(attn::KernelOp op, size_t example, int64_t &unit,

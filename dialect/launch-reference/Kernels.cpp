@@ -19,6 +19,8 @@ Status Executor::kernel(RunOp run, KernelOp op) {
     return Status::success();
   case attn::Schedule::rows:
     return rows(run, op);
+  case attn::Schedule::places:
+    return places(run, op);
   case attn::Schedule::columns:
     return columns(run, op);
   case attn::Schedule::strips:
@@ -75,6 +77,33 @@ std::vector<std::pair<int64_t, int64_t>> Executor::cut(int64_t extent) {
   }
   shuffle(parts);
   return parts;
+}
+
+/// Units are places of all examples, and each does all equations.
+Status Executor::places(RunOp run, KernelOp op) {
+  SmallVector<ComputeOp> members = op.getMembers();
+  std::vector<size_t> order = examplesAround(members.front());
+  int64_t rows = 0;
+  for (size_t example : order)
+    rows += extentOf(*op.getOver(), example);
+  if (run.getUnits() != Units::rows || number(run.getCount()) != rows)
+    return wrongUnits(run);
+  shuffle(order);
+  int64_t unit = 0;
+  for (size_t example : order)
+    for (auto [from, to] : cut(extentOf(*op.getOver(), example))) {
+      ++unit;
+      auto isOfPart = [from = from, to = to](ArrayRef<int64_t> places) {
+        return places.front() >= from && places.front() < to;
+      };
+      for (auto [number, member] : llvm::enumerate(members)) {
+        accesses.enter(unit, static_cast<int32_t>(number));
+        if (Status status = evaluate(member, example, isOfPart);
+            status.failed())
+          return status;
+      }
+    }
+  return Status::success();
 }
 
 Status Executor::columns(RunOp run, KernelOp op) {

@@ -25,7 +25,8 @@ static constexpr StringLiteral unitsName = "attn.units";
 bool fovea::attn::hasUnits(Operation &op) {
   if (auto kernel = dyn_cast<KernelOp>(op))
     return kernel.getSchedule() == Schedule::loop ||
-           kernel.getSchedule() == Schedule::rows;
+           kernel.getSchedule() == Schedule::rows ||
+           kernel.getSchedule() == Schedule::places;
   auto compute = dyn_cast<ComputeOp>(op);
   return compute ? !productOf(compute) : isa<ConcatOp, AppendOp>(op);
 }
@@ -58,6 +59,8 @@ static Units unitsOfExamples(ComputeOp op, ProgramOp program) {
 Units fovea::attn::unitsFor(Operation &op) {
   Operation *first = &op;
   if (auto kernel = dyn_cast<KernelOp>(op)) {
+    if (kernel.getSchedule() == Schedule::places)
+      return Units::rows;
     SmallVector<Operation *> members = launchedIn(kernel);
     if (members.empty())
       return Units::once;

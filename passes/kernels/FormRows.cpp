@@ -71,24 +71,6 @@ SmallVector<Block *> fovea::attn::blocksOfRows(ProgramOp program) {
   return blocks;
 }
 
-/// Takes views that no member reads out of the run, and moves them after it, in
-/// their order.
-static void dropViews(RunOfRows &run) {
-  auto isMember = [&](Operation *user) {
-    return llvm::any_of(run,
-                        [&](Operation *op) { return op->isAncestor(user); });
-  };
-  Operation *last = *llvm::find_if(
-      llvm::reverse(run), [](Operation *op) { return isLaunched(*op); });
-  for (size_t i = run.size(); i-- > 0;) {
-    Operation *op = run[i];
-    if (isLaunched(*op) || llvm::any_of(op->getUsers(), isMember))
-      continue;
-    run.erase(run.begin() + i);
-    op->moveAfter(last);
-  }
-}
-
 namespace {
 struct FormRows : fovea::attn::impl::FormRowsBase<FormRows> {
   void runOnOperation() override {

@@ -39,7 +39,24 @@ bool fovea::attn::isStrip(KernelOp kernel, ComputeOp member) {
          !llvm::is_contained(shared, numShared);
 }
 
-KernelOp fovea::attn::makeKernel(Schedule schedule, ArrayRef<Operation *> ops) {
+void fovea::attn::dropViews(SmallVectorImpl<Operation *> &run) {
+  auto isMember = [&](Operation *user) {
+    return llvm::any_of(run,
+                        [&](Operation *op) { return op->isAncestor(user); });
+  };
+  Operation *last = *llvm::find_if(
+      llvm::reverse(run), [](Operation *op) { return isLaunched(*op); });
+  for (size_t i = run.size(); i-- > 0;) {
+    Operation *op = run[i];
+    if (isLaunched(*op) || llvm::any_of(op->getUsers(), isMember))
+      continue;
+    run.erase(run.begin() + i);
+    op->moveAfter(last);
+  }
+}
+
+KernelOp fovea::attn::makeKernel(Schedule schedule, ArrayRef<Operation *> ops,
+                                 Attribute over) {
   SmallVector<Value> given;
   SmallVector<Type> types;
   SmallVector<Location> places;
@@ -57,9 +74,8 @@ KernelOp fovea::attn::makeKernel(Schedule schedule, ArrayRef<Operation *> ops) {
   }
   OpBuilder builder(ops.back());
   builder.setInsertionPointAfter(ops.back());
-  auto kernel =
-      KernelOp::create(builder, ops.front()->getLoc(), types, schedule,
-                       Attribute(), ArrayAttr(), IntegerAttr());
+  auto kernel = KernelOp::create(builder, ops.front()->getLoc(), types,
+                                 schedule, over, ArrayAttr(), IntegerAttr());
   Block &body = kernel.getBody().emplaceBlock();
   for (auto [result, value] : llvm::zip_equal(kernel.getResults(), given))
     value.replaceUsesWithIf(

@@ -28,9 +28,15 @@ llvm::SmallVector<mlir::Operation *> launchedIn(KernelOp kernel);
 /// last.
 bool isStrip(KernelOp kernel, ComputeOp member);
 
+/// Takes views that no other op of `run` reads out of it, and moves them after
+/// the last op that is launched, in their order.
+void dropViews(llvm::SmallVectorImpl<mlir::Operation *> &run);
+
 /// Sinks `ops` into a new kernel at the position of the last one; no op in
 /// between may depend on them. The kernel yields the arrays that others read.
-KernelOp makeKernel(Schedule schedule, llvm::ArrayRef<mlir::Operation *> ops);
+/// `over`: the extent of the rows, for the schedules that have one.
+KernelOp makeKernel(Schedule schedule, llvm::ArrayRef<mlir::Operation *> ops,
+                    mlir::Attribute over = {});
 
 } // namespace fovea::attn
 

@@ -10,6 +10,7 @@
 // |----------|-----------------------------------------|-----------------|
 // | clear    | to                                      | a number        |
 // | add      | to, from                                | a number        |
+// | add_rows | rows, (to, from, count, first) of each row | a piece, a block |
 // | scale    | to, factor                              | a number        |
 // | clamp    | to, limit                               | a number        |
 // | squares  | from, count, f64 [units][8], f64 [units] | `valuesOfPart`  |
@@ -70,6 +71,10 @@ enum BestList { BestFrom, BestCount, BestMost, BestLogps, BestSymbolsOf };
 /// 32-bit words in a piece of a row.
 constexpr int64_t mostCopies = 160, wordsOfPiece = 4096;
 
+/// Rows added by one launch, and the numbers in a piece of a row. `first` is
+/// the number of a row's first piece.
+constexpr int64_t mostSums = 120, numbersOfPiece = 1024;
+
 /// An entry of a list: an address, or the bits of a number.
 inline int64_t inList(const void *address) {
   return reinterpret_cast<int64_t>(address);
@@ -89,13 +94,18 @@ bool launchOwn(const std::string &name, const void *memory,
                int64_t unitsAtOnce = ownUnitsOfThreads);
 /// For numbers of type T: `name` has no type.
 template <typename T>
+bool launchOwn(const char *name, const T *memory, std::span<const int64_t> list,
+               int64_t units, int64_t unitsAtOnce = ownUnitsOfThreads) {
+  constexpr const char *type = sizeof(T) == sizeof(double) ? "$f64" : "$f32";
+  return launchOwn(std::string("fovea$") + name + type,
+                   static_cast<const void *>(memory), list, units, unitsAtOnce);
+}
+template <typename T>
 bool launchOwn(const char *name, const T *memory,
                std::initializer_list<int64_t> list, int64_t units,
                int64_t unitsAtOnce = ownUnitsOfThreads) {
-  constexpr const char *type = sizeof(T) == sizeof(double) ? "$f64" : "$f32";
-  return launchOwn(std::string("fovea$") + name + type,
-                   static_cast<const void *>(memory),
-                   std::span(list.begin(), list.size()), units, unitsAtOnce);
+  return launchOwn(name, memory, std::span(list.begin(), list.size()), units,
+                   unitsAtOnce);
 }
 /// A copy's source and target; memory ranges do not overlap.
 struct RowCopy {

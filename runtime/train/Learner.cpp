@@ -258,17 +258,19 @@ void LearnerOf<T>::forSpans(int64_t from, int64_t to, const Work &work) const {
 template <typename T>
 void LearnerOf<T>::addGradients(const Workspace &workspace) {
   T *values = sums->next();
+  std::vector<RowSum<T>> rows;
   for (const Span &span : spans) {
     if (span.isFrozen || (span.isOnce && !isFirstBatch))
       continue;
     std::string name = "grad/" + span.path;
     if (const T *gradient = workspace.wholeOutput<T>(name)) {
-      addTo(values + span.begin, gradient, span.count, pool);
+      rows.push_back({values + span.begin, gradient, span.count});
     } else {
       waitForDevice();
       workspace.addOutput(name, values + span.begin);
     }
   }
+  addRows(std::span<const RowSum<T>>(rows), pool);
   sums->add();
   isFirstBatch = false;
   waitForDevice();

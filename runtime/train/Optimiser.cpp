@@ -115,6 +115,35 @@ void fovea::runtime::addTo(T *sums, const T *values, int64_t count,
   });
 }
 
+/// Adds the next of `rows` on the device; false if it cannot.
+template <typename T> static bool addOnDevice(std::span<const RowSum<T>> rows) {
+  std::vector<int64_t> list = {static_cast<int64_t>(rows.size())};
+  int64_t pieces = 0;
+  for (const RowSum<T> &row : rows) {
+    if (!isShared(row.sums) || !isShared(row.values))
+      return false;
+    list.insert(list.end(),
+                {inList(row.sums), inList(row.values), row.count, pieces});
+    pieces += (row.count + numbersOfPiece - 1) / numbersOfPiece;
+  }
+  // The kernel takes as many as its parameters allow.
+  list.resize(1 + 4 * mostSums);
+  return launchOwn("add_rows", rows.front().sums, list, pieces,
+                   /*unitsAtOnce=*/1);
+}
+
+template <typename T>
+void fovea::runtime::addRows(std::span<const RowSum<T>> rows, FoveaPool *pool) {
+  while (Device::current() && !rows.empty()) {
+    auto some = rows.first(std::min<size_t>(rows.size(), mostSums));
+    if (!addOnDevice(some))
+      break;
+    rows = rows.subspan(some.size());
+  }
+  for (const RowSum<T> &row : rows)
+    addTo(row.sums, row.values, row.count, pool);
+}
+
 template <typename T>
 void fovea::runtime::scale(T *values, double factor, int64_t count,
                            FoveaPool *pool) {
@@ -293,6 +322,8 @@ fovea::runtime::partsOfSquares(const float *, int64_t, FoveaPool *);
 template void fovea::runtime::clear(float *, int64_t);
 template void fovea::runtime::addTo(float *, const float *, int64_t,
                                     FoveaPool *);
+template void fovea::runtime::addRows(std::span<const RowSum<float>>,
+                                      FoveaPool *);
 template double fovea::runtime::sumOfSquares(const float *, int64_t,
                                              FoveaPool *);
 template void fovea::runtime::scale(float *, double, int64_t, FoveaPool *);
@@ -313,6 +344,8 @@ fovea::runtime::partsOfSquares(const double *, int64_t, FoveaPool *);
 template void fovea::runtime::clear(double *, int64_t);
 template void fovea::runtime::addTo(double *, const double *, int64_t,
                                     FoveaPool *);
+template void fovea::runtime::addRows(std::span<const RowSum<double>>,
+                                      FoveaPool *);
 template double fovea::runtime::sumOfSquares(const double *, int64_t,
                                              FoveaPool *);
 template void fovea::runtime::scale(double *, double, int64_t, FoveaPool *);

@@ -38,6 +38,15 @@ template <typename T> void clear(T *values, int64_t count);
 template <typename T>
 void addTo(T *sums, const T *values, int64_t count, FoveaPool *pool);
 
+/// The same for several rows, whose memory does not overlap.
+template <typename T> struct RowSum {
+  T *sums = nullptr;
+  const T *values = nullptr;
+  int64_t count = 0;
+};
+template <typename T>
+void addRows(std::span<const RowSum<T>> rows, FoveaPool *pool);
+
 /// values *= factor.
 template <typename T>
 void scale(T *values, double factor, int64_t count, FoveaPool *pool);

@@ -21,8 +21,12 @@ LogicalResult NvidiaBlockAttr::verifyConfig(Operation *op) const {
   if (!isa<ComputeOp>(op) || op->hasAttr("attn.product"))
     return op->emitOpError() << "only an equation computed without tiles can "
                                 "have blocks of one warp";
-  // A block of a loop, or of several equations, has one size.
-  if (!isa<ProgramOp>(op->getParentOp()))
+  // A block of a loop over time, or of other kernels, has one size.
+  Operation *parent = op->getParentOp();
+  if (auto kernel = dyn_cast<KernelOp>(parent);
+      kernel && kernel.getSchedule() == Schedule::loop)
+    parent = kernel->getParentOp();
+  if (!isa<ProgramOp>(parent))
     return op->emitOpError()
            << "has blocks of a warp but is part of '"
            << op->getParentOp()->getName() << "', whose blocks have one size";

@@ -28,9 +28,14 @@ struct ChooseBlocks : fovea::attn::impl::ChooseBlocksBase<ChooseBlocks> {
       return signalPassFailure();
     if (!nvidiaTargetOf(getOperation()))
       return;
-    for (auto op : getOperation().getOps<ComputeOp>())
-      if (hasUnits(*op) && batchOf(op) == BatchKind::sum)
+    getOperation().walk([](ComputeOp op) {
+      // Those of a kernel decide for it.
+      auto kernel = dyn_cast<KernelOp>(op->getParentOp());
+      Operation *launched = kernel ? kernel.getOperation() : op.getOperation();
+      if (isa<ProgramOp>(launched->getParentOp()) && hasUnits(*launched) &&
+          batchOf(op) == BatchKind::sum)
         setThreads(op, threadsOfWarp);
+    });
   }
 };
 } // namespace

@@ -78,6 +78,65 @@ def TileKeys : Pass<"attn-tile-keys", "ProgramOp"> {
   }];
 }
 
+def FormPlaces : Pass<"attn-form-places", "ProgramOp"> {
+  let summary = "equations of many rows are computed row by row";
+  let description = [{
+    * In: a batched program whose products are named.
+    * Out: the same program, in which equations outside of loops that have the
+      same rows, and read each other at their own row alone, are one kernel in
+      places. A launch costs as much as a small equation, and the equations of a
+      layer norm are seven. Sums over all examples that read these rows, as
+      gradients do, move after the kernel.
+    * After: `attn-form-strips` and `attn-tile-keys`, which save memory; ahead of
+      `attn-divide-work`.
+    * Not: other targets; products; sums that the threads of a group do not
+      share; rows of one example that have lengths of their own; a step of a
+      search, whose kernels `attn-form-rows` forms. Equations that read nothing in
+      common are not put together, and no kernel has more than 32. No bit changes.
+
+    Example: each row is divided by its mean.
+
+    ```mlir
+    %m = attn.compute (%t: "T") mean (%k: 64) { %x[%t, %k] }
+    %y = attn.compute (%t: "T", %k: 64) { %x[%t, %k] / %m[%t] }
+
+    // becomes
+
+    %y = attn.kernel places over "T" {
+      %m = attn.compute (%t: "T") mean (%k: 64) { %x[%t, %k] }
+      %own = attn.compute (%t: "T", %k: 64) { %x[%t, %k] / %m[%t] }
+      attn.yield %own
+    }
+    ```
+  }];
+}
+
+def FormSums : Pass<"attn-form-sums", "ProgramOp"> {
+  let summary = "sums over all examples share a launch";
+  let description = [{
+    * In: a batched program whose products are named.
+    * Out: the same program, in which sums over the same indices of all examples
+      are one kernel `loop`, if no product or attention is between them. So what
+      they read hardly lives longer. A kernel has at most eight sums.
+    * After: `attn-form-places`, which moves such sums together; ahead of
+      `attn-divide-work`.
+    * Not: other targets; products and scatters; sums with a condition, or whose
+      vectors are along different indices. No bit changes: each sum keeps its
+      order.
+
+    Example: gradients of the bias and the scale of a layer norm.
+
+    ```mlir
+    %db = attn.compute (%k: 64) sum (%t: "T") { %d[%t, %k] } {attn.batch = "sum"}
+    %dw = attn.compute (%k: 64) sum (%t: "T") { %d[%t, %k] * %x[%t, %k] } {attn.batch = "sum"}
+
+    // becomes
+
+    %db, %dw = attn.kernel loop { .. }
+    ```
+  }];
+}
+
 def ChooseBlocks : Pass<"attn-choose-blocks", "ProgramOp"> {
   let summary = "how many threads a block of a launch has";
   let description = [{

@@ -36,6 +36,10 @@ void NvidiaTargetAttr::addPasses(Stage stage, AddPass add) const {
   case Stage::afterStrips:
     // For strips with rounded products.
     add(createTileKeys());
+    // For what strips have left.
+    add(createFormPlaces());
+    // After that: sums have moved together.
+    add(createFormSums());
     return;
   case Stage::afterKernels:
     // For ops with units.

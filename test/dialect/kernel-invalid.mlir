@@ -19,6 +19,61 @@ attn.program @c2_no_rows {
 
 // -----
 
+attn.program @c2_no_places {
+  // expected-error @+1 {{is in places of no rows}}
+  attn.kernel places {
+    attn.yield
+  }
+}
+
+// -----
+
+attn.program @c5_extent {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<["T", 8], f64>
+  attn.kernel places over "T" {
+    // expected-error @+1 {{does not have the places of its kernel}}
+    %y = attn.compute (%k: 8) sum (%t: "T") {
+      %0 = attn.read %x[%t, %k] : !attn.array<["T", 8], f64>
+      attn.yield %0 : f64
+    } : !attn.array<[8], f64>
+    attn.yield
+  }
+}
+
+// -----
+
+attn.program @c5_place {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<["T"], f64>
+  attn.kernel places over "T" {
+    %y = attn.compute (%t: "T") {
+      %0 = attn.read %x[%t] : !attn.array<["T"], f64>
+      attn.yield %0 : f64
+    } : !attn.array<["T"], f64>
+    // expected-error @+1 {{reads an equation of its kernel at another place}}
+    %z = attn.compute (%t: "T") sum (%u: "T") {
+      %0 = attn.read %y[%u] : !attn.array<["T"], f64>
+      attn.yield %0 : f64
+    } : !attn.array<["T"], f64>
+    attn.yield
+  }
+}
+
+// -----
+
+attn.program @c5_view {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<[2, "T", 4], f64>
+  attn.kernel places over "T" {
+    // expected-error @+1 {{does not keep the places of its kernel}}
+    %v = attn.reshape %x keep 0 : !attn.array<[2, "T", 4], f64> -> !attn.array<["T", 8], f64>
+    attn.yield
+  }
+}
+
+// -----
+
 attn.program @c2_count {
   attn.length "T"
   %x = attn.data "x" : !attn.array<["T"], f64>

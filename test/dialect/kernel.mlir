@@ -36,6 +36,29 @@ module attributes {attn.target = #cpu.target<"none", lanes = 4, tile_rows = 2, t
     attn.kernel strips over "T" outer [3] keys 64 {
       attn.yield
     }
+    // Row by row; conditions read a row at its own place, too.
+    // CHECK: attn.kernel places over "T" {
+    %z = attn.kernel places over "T" {
+      %m = attn.compute "m" (%t: "T") mean (%k: 8) {
+        %zero = arith.constant 0 : index
+        %0 = attn.read %x[%zero, %t, %k] : !attn.array<[3, "T", 8], f64>
+        attn.yield %0 : f64
+      } : !attn.array<["T"], f64>
+      %d = attn.compute "z" (%t: "T", %k: 8) where {
+        %zero = arith.constant 0.0 : f64
+        %1 = attn.read %m[%t] : !attn.array<["T"], f64>
+        %2 = arith.cmpf ogt, %1, %zero : f64
+        attn.yield %2 : i1
+      } {
+        %zero = arith.constant 0 : index
+        %0 = attn.read %x[%zero, %t, %k] : !attn.array<[3, "T", 8], f64>
+        %1 = attn.read %m[%t] : !attn.array<["T"], f64>
+        %2 = arith.divf %0, %1 : f64
+        attn.yield %2 : f64
+      } : !attn.array<["T", 8], f64>
+      attn.yield %d : !attn.array<["T", 8], f64>
+    } : !attn.array<["T", 8], f64>
+    attn.output "z" %z : !attn.array<["T", 8], f64>
     // Two sums in one loop, by themselves and in strips.
     // CHECK: attn.kernel loop {
     // CHECK:   attn.compute "a"

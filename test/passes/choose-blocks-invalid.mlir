@@ -30,7 +30,7 @@ attn.program @product {
 attn.program @member {
   %x = attn.data "x" : !attn.array<["S", 8], f64>
   attn.length "S"
-  %y = attn.kernel loop {
+  %y = attn.kernel rows {
     // expected-error @+1 {{has blocks of a warp but is part of 'attn.kernel', whose blocks have one size}}
     %own = attn.compute (%k: 8) sum (%t: "S") {
       %0 = attn.read %x[%t, %k] : !attn.array<["S", 8], f64>

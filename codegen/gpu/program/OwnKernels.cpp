@@ -36,8 +36,8 @@ private:
 
   func::FuncOp function(const std::string &symbol, int64_t unitsAtOnce,
                         llvm::function_ref<void(Value units)> body);
-  void kernel(StringRef name, int64_t unitsAtOnce,
-              llvm::function_ref<void(Value units)> body);
+  func::FuncOp kernel(StringRef name, int64_t unitsAtOnce,
+                      llvm::function_ref<void(Value units)> body);
   void forThreads(StringRef name, Body body);
   void forGroups(StringRef name, Body body);
   void rule(StringRef name, llvm::function_ref<void()> body);
@@ -66,6 +66,7 @@ private:
 
   void addBest();
   void addCopy();
+  void addRows();
   void addSquares();
   void addLimit();
   void addRules();
@@ -103,10 +104,10 @@ func::FuncOp OwnKernels::function(const std::string &symbol,
   return function;
 }
 
-void OwnKernels::kernel(StringRef name, int64_t unitsAtOnce,
-                        llvm::function_ref<void(Value)> body) {
-  function(("fovea." + name + (real.isF64() ? ".f64" : ".f32")).str(),
-           unitsAtOnce, body);
+func::FuncOp OwnKernels::kernel(StringRef name, int64_t unitsAtOnce,
+                                llvm::function_ref<void(Value)> body) {
+  return function(("fovea." + name + (real.isF64() ? ".f64" : ".f32")).str(),
+                  unitsAtOnce, body);
 }
 
 void OwnKernels::forThreads(StringRef name, Body body) {
@@ -257,11 +258,49 @@ void OwnKernels::addRules() {
   });
 }
 
+/// sums += values, in pieces of rows. A block finds the row of its piece by
+/// halves of the list.
+void OwnKernels::addRows() {
+  constexpr int64_t fields = 4;
+  auto add = [&](Value units) {
+    Value rows = b.slot(list, 0), one = b.number(1);
+    auto field = [&](Value row, Type type, int64_t number) {
+      Value entry = b.add(b.mul(row, b.number(fields)), b.number(1 + number));
+      return b.load(type, b.at(b.i64(), list, entry));
+    };
+    b.loop(blockNumber(b), units, numBlocks(b), [&](Value unit) {
+      Value row = b.number(0);
+      for (int64_t step = llvm::bit_floor(uint64_t(mostSums)); step > 0;
+           step /= 2) {
+        Value next = b.add(row, b.number(step));
+        Value inside = b.min(next, b.sub(rows, one));
+        Value isNext =
+            b.both(b.less(next, rows),
+                   b.less(field(inside, b.i64(), 3), b.add(unit, one)));
+        row = b.select(isNext, next, row);
+      }
+      Value piece = b.number(numbersOfPiece);
+      Value to = field(row, b.pointer(), 0), from = field(row, b.pointer(), 1);
+      Value begin = b.mul(b.sub(unit, field(row, b.i64(), 3)), piece);
+      Value end = b.min(field(row, b.i64(), 2), b.add(begin, piece));
+      b.loop(b.add(begin, threadInBlock(b)), end, b.number(ownThreads),
+             [&](Value i) {
+               Value place = b.at(real, to, i);
+               Value value = b.load(real, b.at(real, from, i));
+               b.store(plus(b.load(real, place), value), place);
+             });
+    });
+  };
+  kernel("add_rows", /*unitsAtOnce=*/1, add)
+      ->setAttr(slotsName, b.getI64IntegerAttr(1 + fields * mostSums));
+}
+
 void OwnKernels::addLearner() {
   forThreads("clear", [&](Value unit) { store(constant(0), 0, unit); });
   forThreads("add", [&](Value unit) {
     store(plus(load(0, unit), load(1, unit)), 0, unit);
   });
+  addRows();
   forThreads("scale", [&](Value unit) {
     store(times(load(0, unit), number(1)), 0, unit);
   });

@@ -12,7 +12,8 @@ import sys
 
 # A processor has 65,536 registers. With 64 per thread, 1024 threads run at a time;
 # with 128, half of them. That is enough for products, whose threads have much to
-# do. In a large tile they have 64 sums each, and a block may have a processor to
+# do. Sums over all examples have blocks of a warp, so few of their threads run at a time.
+# In a large tile they have 64 sums each, and a block may have a processor to
 # itself. Two or more small tiles in bf16, of 128 threads, run at a time, or one
 # large tile. A loop that is one launch has two blocks of 128 threads on a processor.
 # Strips of attention are 64 rows by 256 threads, and two blocks of them are on a
@@ -20,12 +21,12 @@ import sys
 # threads. Tiles of copies have 256 or 288 threads, and a processor to themselves.
 # So have strips of copies: their 384 threads begin with 168 registers, and some
 # take 232 later. Blocks that copy factors have 256 threads, two on a processor.
-MOST = {"kernels": 64, "products": 128, "large products": 255, "loops": 255, "small tiles in bf16": 192,
+MOST = {"kernels": 64, "sums": 128, "products": 128, "large products": 255, "loops": 255, "small tiles in bf16": 192,
         "large tiles in bf16": 255, "strips": 128, "strips in bf16": 255, "tiles of copies": 224, "strips of copies": 168,
         "copies of factors": 128}
-# A division of 64 bits is a call, across which a number or two are kept; in a
+# A division may be a call, across which some numbers are kept; in a
 # loop that is one launch, some more. Attention has as many where its registers are full.
-SPILT, SPILT_IN_LOOPS = 16, 48
+SPILT, SPILT_IN_LOOPS = 24, 48
 
 
 def main(ptxas, work, architecture, ptx):
@@ -38,12 +39,14 @@ def main(ptxas, work, architecture, ptx):
         r"Compiling entry function '(\S+)'.*?(\d+) bytes spill stores, (\d+) bytes spill loads.*?Used (\d+) registers"
         r"(?:[^\n]*?(\d+) bytes smem)?", said, re.DOTALL)
     assert kernels, said
-    with open(ptx) as text:
-        isRounded = "mma.sync" in text.read()
+    with open(ptx) as file:
+        text = file.read()
+    isRounded = "mma.sync" in text
+    warps = set(re.findall(r"^\.visible \.entry (\S+)\([^)]*\)\n\.maxntid 32$", text, re.MULTILINE))
     largest, counts = dict.fromkeys(MOST, 0), dict.fromkeys(MOST, 0)
     spilt = 0
     for name, stores, loads, registers, shared in kernels:
-        family = "loops" if "$loop" in name else \
+        family = "loops" if "$loop" in name else "sums" if name in warps else \
             "copies of factors" if "$factors" in name else \
             "strips of copies" if "$strips$" in name and "$copies$" in name else \
             "strips in bf16" if "$strips$" in name and isRounded else "strips" if "$strips$" in name else \
@@ -59,7 +62,7 @@ def main(ptxas, work, architecture, ptx):
         largest[family] = max(largest[family], int(registers))
     print(f"{counts['kernels']} kernels, {counts['products']} products: at most {largest['kernels']} and "
           f"{largest['products']} registers, {spilt} bytes spilt")
-    for family in list(MOST)[2:]:
+    for family in list(MOST)[3:]:
         print(f"{counts[family]} {family}: at most {largest[family]} registers")
 
 
