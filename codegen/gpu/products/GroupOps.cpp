@@ -22,17 +22,16 @@ static Value word(KernelBuilder &b, Value number) {
 
 void fovea::codegen::beginBarrier(KernelBuilder &b, Value barrier,
                                   Value arrivals) {
-  sayPtx(b, "mbarrier.init.shared::cta.b64 [$0], $1;", "l,r",
-         {barrier, word(b, arrivals)});
+  runIntrinsic(b, "mbarrier.init.shared", {barrier, word(b, arrivals)});
 }
 void fovea::codegen::showBarriers(KernelBuilder &b) {
-  sayPtx(b,
-         "fence.mbarrier_init.release.cluster;\n"
-         "fence.proxy.async.shared::cta;",
-         "", {});
+  runIntrinsic(b, "fence.mbarrier_init.release.cluster");
+  sayPtx(b, "fence.proxy.async.shared::cta;", "", {});
 }
+// The intrinsics of arrivals give a state that nobody needs, and that takes
+// registers.
 void fovea::codegen::arrive(KernelBuilder &b, Value barrier) {
-  sayPtx(b, "mbarrier.arrive.shared::cta.b64 _, [$0];", "l", barrier);
+  sayPtx(b, "mbarrier.arrive.shared.b64 _, [$0];", "l", barrier);
 }
 void fovea::codegen::arriveIn(KernelBuilder &b, Value block, Value barrier) {
   // The following copies are awaited explicitly. So `.release.cluster`, which
@@ -47,7 +46,7 @@ void fovea::codegen::arriveIn(KernelBuilder &b, Value block, Value barrier) {
 }
 void fovea::codegen::arriveExpecting(KernelBuilder &b, Value barrier,
                                      int64_t bytes) {
-  sayPtx(b, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "l,r",
+  sayPtx(b, "mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;", "l,r",
          {barrier, word(b, bytes)});
 }
 void fovea::codegen::waitForPhase(KernelBuilder &b, Value barrier,
@@ -69,24 +68,36 @@ static Value inMemory(KernelBuilder &b, Value address) {
   auto type = LLVM::LLVMPointerType::get(b.getContext(), global);
   return b.create<LLVM::AddrSpaceCastOp>(type, address);
 }
+
+/// An address of the block as one of its cluster, which it is: a cast would
+/// convert it to a general one and back.
+static Value inCluster(KernelBuilder &b, Value address) {
+  constexpr unsigned cluster = 7;
+  auto type = LLVM::LLVMPointerType::get(b.getContext(), cluster);
+  Value number = b.create<LLVM::PtrToIntOp>(b.i64(), address);
+  return b.create<LLVM::IntToPtrOp>(type, number);
+}
+
+/// A copy to the block, or with `blocks`, a bit for each, to several of its
+/// cluster.
+static void fetch(KernelBuilder &b, Value to, Value from, Value bytes,
+                  Value barrier, Value blocks) {
+  Value mask = b.create<arith::TruncIOp>(b.getIntegerType(16),
+                                         blocks ? blocks : b.number(0));
+  runIntrinsic(b, "cp.async.bulk.global.to.shared.cluster",
+               {inCluster(b, to), barrier, inMemory(b, from), bytes, mask,
+                /*cache hint=*/b.number(0), b.truth(blocks != nullptr),
+                b.truth(false)});
+}
 void fovea::codegen::fetchBytes(KernelBuilder &b, Value to, Value from,
                                 int64_t bytes, Value barrier) {
-  sayPtx(b,
-         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-         "[$0], [$1], $2, [$3];",
-         "l,l,r,l", {to, inMemory(b, from), word(b, bytes), barrier});
+  fetch(b, to, from, word(b, bytes), barrier, nullptr);
 }
 void fovea::codegen::fetchForAll(KernelBuilder &b, Value to, Value from,
                                  Value bytes, Value barrier) {
-  // A bit for each block.
   Value one = b.number(1);
   Value all = b.sub(b.create<arith::ShLIOp>(one, blocksOfCluster(b)), one);
-  sayPtx(b,
-         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes."
-         "multicast::cluster [$0], [$1], $2, [$3], $4;",
-         "l,l,r,l,h",
-         {to, inMemory(b, from), word(b, bytes), barrier,
-          b.create<arith::TruncIOp>(b.getIntegerType(16), all)});
+  fetch(b, to, from, word(b, bytes), barrier, all);
 }
 
 //===----------------------------------------------------------------------===//
@@ -119,7 +130,7 @@ Value fovea::codegen::moveRows(KernelBuilder &b, Value description,
 }
 
 void fovea::codegen::beginGroup(KernelBuilder &b) {
-  sayPtx(b, "wgmma.fence.sync.aligned;", "", {});
+  runIntrinsic(b, "wgmma.fence.sync.aligned");
 }
 
 /// A text that takes and returns all sums.
@@ -177,15 +188,13 @@ fovea::codegen::multiplyGroup(KernelBuilder &b, ValueRange left, Value right,
 
 KernelBuilder::Values fovea::codegen::finishGroup(KernelBuilder &b,
                                                   ValueRange sums) {
-  sayPtx(b, "wgmma.commit_group.sync.aligned;", "", {});
+  runIntrinsic(b, "wgmma.commit_group.sync.aligned");
   return withSums(b, "wgmma.wait_group.sync.aligned 0;", sums);
 }
 
 void fovea::codegen::takeRegisters(KernelBuilder &b, int64_t count) {
-  sayPtx(b, "setmaxnreg.inc.sync.aligned.u32 " + std::to_string(count) + ";",
-         "", {});
+  runIntrinsic(b, "setmaxnreg.inc.sync.aligned.u32", word(b, count));
 }
 void fovea::codegen::giveRegisters(KernelBuilder &b, int64_t count) {
-  sayPtx(b, "setmaxnreg.dec.sync.aligned.u32 " + std::to_string(count) + ";",
-         "", {});
+  runIntrinsic(b, "setmaxnreg.dec.sync.aligned.u32", word(b, count));
 }

@@ -12,6 +12,12 @@ static Value intrinsic(KernelBuilder &b, StringRef name, Type result,
   return call->getResult(0);
 }
 
+void fovea::codegen::runIntrinsic(KernelBuilder &b, StringRef name,
+                                  ValueRange operands) {
+  b.create<LLVM::CallIntrinsicOp>(b.getStringAttr("llvm.nvvm." + name.str()),
+                                  operands);
+}
+
 LLVM::InlineAsmOp fovea::codegen::sayPtx(KernelBuilder &b, StringRef text,
                                          StringRef constraints,
                                          ValueRange operands,
@@ -51,16 +57,17 @@ fovea::codegen::loadMatrices(KernelBuilder &b, Value address, bool transposes) {
 void fovea::codegen::beginCopy(KernelBuilder &b, Value to, Value from) {
   constexpr unsigned global = 1;
   auto type = LLVM::LLVMPointerType::get(b.getContext(), global);
+  // For the intrinsic LLVM would keep a pointer for each copy of a loop.
   sayPtx(b, "cp.async.cg.shared.global [$0], [$1], 16;", "l,l",
          {to, b.create<LLVM::AddrSpaceCastOp>(type, from)});
 }
 void fovea::codegen::endCopies(KernelBuilder &b) {
-  sayPtx(b, "cp.async.commit_group;", "", {});
+  runIntrinsic(b, "cp.async.commit.group");
 }
 void fovea::codegen::waitForCopies(KernelBuilder &b, int64_t allBut) {
   Value number = b.create<arith::ConstantOp>(
       b.getI32IntegerAttr(static_cast<int32_t>(allBut)));
-  sayPtx(b, "cp.async.wait_group $0;", "n", number);
+  runIntrinsic(b, "cp.async.wait.group", number);
 }
 
 KernelBuilder::Values fovea::codegen::multiplyMatrices(KernelBuilder &b,

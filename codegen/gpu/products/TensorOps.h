@@ -20,8 +20,12 @@ namespace fovea::codegen {
 constexpr int64_t mmaRows = 16, mmaColumns = 8, mmaTerms = 16;
 constexpr int64_t warpThreads = attn::threadsOfWarp;
 
-/// A text of PTX, ordered after all earlier and before all later memory
-/// accesses. The emulator recognises its instruction by its first word.
+/// Calls `llvm.nvvm.NAME`, which gives nothing.
+void runIntrinsic(KernelBuilder &kernel, llvm::StringRef name,
+                  mlir::ValueRange operands = {});
+
+/// A text of PTX, for instructions that LLVM has no intrinsic for. It is
+/// ordered after all earlier and before all later memory accesses.
 mlir::LLVM::InlineAsmOp sayPtx(KernelBuilder &kernel, llvm::StringRef text,
                                llvm::StringRef constraints,
                                mlir::ValueRange operands,

@@ -311,12 +311,12 @@ static Step waitForCluster(Warp &warp, const Instruction &, uint32_t mask) {
 bool fovea::emulator::ptx::decodePhase(std::string_view name,
                                        Instruction &code) {
   constexpr Known known[] = {
-      {"mbarrier.init.shared::cta.b64", &beginBarrier, 2},
+      {"mbarrier.init.shared.b64", &beginBarrier, 2},
       {"fence.mbarrier_init.release.cluster", &showBarriers, 0},
       {"fence.proxy.async.shared::cta", &showWrites, 0},
-      {"mbarrier.arrive.shared::cta.b64", &arrive, 2},
+      {"mbarrier.arrive.shared.b64", &arrive, 2},
       {"mbarrier.arrive.shared::cluster.b64", &arrive, 2},
-      {"mbarrier.arrive.expect_tx.shared::cta.b64", &arrive, 3},
+      {"mbarrier.arrive.expect_tx.shared.b64", &arrive, 3},
       {"mbarrier.try_wait.parity.shared::cta.b64", &tryWait, 3},
       {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes",
        &copy, 4},
