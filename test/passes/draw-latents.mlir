@@ -114,3 +114,34 @@ attn.system @decoding {
   %z = attn.choice "z" mixture ["logit", "mean", "sd", "correlation"] (%l, %mean, %sd, %r : !attn.array<["T", 2], f64>, !attn.array<["T", 2, 2], f64>, !attn.array<["T", 2, 2], f64>, !attn.array<["T", 2], f64>) latent treated {kind = "sample"} -> !attn.array<["T", 2], f64>
   attn.output "z" %z : !attn.array<["T", 2], f64>
 }
+
+// -----
+
+// log p of a bit that is 0, and that is 1, is of its logit; that of a category is the log
+// of its probability.
+// CHECK-LABEL: attn.system @training
+// CHECK: %[[BIT:.+]] = attn.compute "log_p.b" (%[[EVENT:.+]]: 2) {
+// CHECK-NEXT: attn.read %g[]
+// CHECK: attn.softplus
+// CHECK: attn.compute "log_p.b" (%{{.+}}: 2) {
+// CHECK-NEXT: attn.read %h[]
+// CHECK: attn.compute "kl.b" () sum (%{{.+}}: 2)
+// CHECK: attn.compute "log_p.z" (%[[K:.+]]: 3) {
+// CHECK-NEXT: attn.read %q[%[[K]]]
+// CHECK: math.log
+// CHECK: attn.compute "log_p.z" (%[[K2:.+]]: 3) {
+// CHECK-NEXT: attn.read %p[%[[K2]]]
+// CHECK: math.log
+// CHECK: attn.compute "kl.z" () sum (%{{.+}}: 3)
+attn.system @training {
+  %g = attn.param "g" : !attn.array<[], f64>
+  %h = attn.param "h" : !attn.array<[], f64>
+  %p = attn.param "p" : !attn.array<[3], f64>
+  %q = attn.param "q" : !attn.array<[3], f64>
+  attn.choice "b" bernoulli ["logit"] (%g : !attn.array<[], f64>) latent treated {kind = "guide"} -> !attn.array<[], i1>
+  %b = attn.choice "b" bernoulli ["logit"] (%h : !attn.array<[], f64>) latent treated {kind = "reinforce"} -> !attn.array<[], i1>
+  attn.choice "z" categorical ["probs"] (%q : !attn.array<[3], f64>) latent treated {kind = "guide"} -> !attn.array<[], i64>
+  %z = attn.choice "z" categorical ["probs"] (%p : !attn.array<[3], f64>) latent treated {kind = "reinforce"} -> !attn.array<[], i64>
+  attn.equation "b" %b : !attn.array<[], i1>
+  attn.equation "z" %z : !attn.array<[], i64>
+}

@@ -108,3 +108,33 @@ attn.program @shown {
   attn.output "z" %z : !attn.array<[32], f64>
 }
 }
+
+// -----
+
+// A reader that lacks the first columns is computed apart as well.
+
+// CHECK-LABEL: attn.program @later
+// CHECK-NOT: attn.kernel
+module attributes {attn.target = #cpu.target<"none", lanes = 16, tile_rows = 2, tile_vectors = 1>} {
+attn.program @later {
+  %x = attn.data "x" : !attn.array<[32], f64>
+  %w = attn.param "w" : !attn.array<[32, 32], f64>
+  %y = attn.compute "y" (%k: 32) {
+    %0 = attn.read %x[%k] : !attn.array<[32], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<[32], f64>
+  %z = attn.compute "z" (%n: 32) sum (%k: 32) {
+    %0 = attn.read %y[%k] : !attn.array<[32], f64>
+    %1 = attn.read %w[%n, %k] : !attn.array<[32, 32], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[32], f64>
+  %h = attn.compute "h" (%n: 16 to 32) {
+    %0 = attn.read %z[%n] : !attn.array<[32], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<[32], f64>
+  attn.output "h" %h : !attn.array<[32], f64>
+}
+}

@@ -267,3 +267,41 @@ module @surrogate {
     attn.output "surrogate.nll" %surrogate : !attn.array<[], f64>
   }
 }
+
+// -----
+
+// An equation that has a condition keeps it: it is evaluated where that holds, and
+// where it is looked at as well.
+
+// CHECK-LABEL: module @conditional
+// CHECK:       attn.compute "q" (%[[T:.*]]: "T") where {
+// CHECK-NEXT:    %[[OWN:.*]] = attn.read %n[%[[T]]] : !attn.array<["T"], i1>
+// CHECK-NEXT:    %[[BOTH:.*]] = scf.if %[[OWN]] -> (i1) {
+// CHECK-NEXT:      %[[SEEN:.*]] = attn.read %{{.*}}[%[[T]]] : !attn.array<["T"], i1>
+// CHECK-NEXT:      scf.yield %[[SEEN]]
+// CHECK:         attn.yield %[[BOTH]]
+// CHECK:         math.log
+module @conditional {
+  attn.system @loss {
+    attn.length "T"
+    %m = attn.data "m" : !attn.array<["T"], i1>
+    %n = attn.data "n" : !attn.array<["T"], i1>
+    %w = attn.param "w" : !attn.array<["T"], f64>
+    %q = attn.compute "q" (%t: "T") where {
+      %0 = attn.read %n[%t] : !attn.array<["T"], i1>
+      attn.yield %0 : i1
+    } {
+      %0 = attn.read %w[%t] : !attn.array<["T"], f64>
+      %1 = math.log %0 : f64
+      attn.yield %1 : f64
+    } : !attn.array<["T"], f64>
+    %nll = attn.compute "nll" () sum (%t: "T") where {
+      %0 = attn.read %m[%t] : !attn.array<["T"], i1>
+      attn.yield %0 : i1
+    } {
+      %0 = attn.read %q[%t] : !attn.array<["T"], f64>
+      attn.yield %0 : f64
+    } : !attn.array<[], f64>
+    attn.output "nll" %nll : !attn.array<[], f64>
+  }
+}

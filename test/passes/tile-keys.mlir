@@ -248,3 +248,35 @@ attn.program @part {
   attn.output "c" %c : !attn.array<["T", 64], f64>
 }
 }
+
+// -----
+
+// Not: more columns than the registers of a block hold.
+
+// CHECK-LABEL: attn.program @wide
+module attributes {attn.precision = bf16, attn.target = #nvidia.target<"chip", shared_bytes = 65536>} {
+attn.program @wide {
+  attn.length "T"
+  attn.length "S"
+  %q = attn.data "q" : !attn.array<["T", 192], f64>
+  %k = attn.data "k" : !attn.array<["S", 192], f64>
+  // CHECK: attn.kernel strips over "T" {
+  %e = attn.compute "e" (%t: "T", %u: "S") sum (%a: 192) {
+    %0 = attn.read %q[%t, %a] : !attn.array<["T", 192], f64>
+    %1 = attn.read %k[%u, %a] : !attn.array<["S", 192], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", "S"], f64>
+  %w = attn.compute "w" (%t: "T") softmax (%u: "S") {
+    %0 = attn.read %e[%t, %u] : !attn.array<["T", "S"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", "S"], f64>
+  %c = attn.compute "c" (%t: "T", %a: 192) sum (%u: "S") {
+    %0 = attn.read %w[%t, %u] : !attn.array<["T", "S"], f64>
+    %1 = attn.read %k[%u, %a] : !attn.array<["S", 192], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 192], f64>
+  attn.output "c" %c : !attn.array<["T", 192], f64>
+}
+}
