@@ -168,3 +168,20 @@ attn.system @two {
   attn.output "a" %a : !attn.array<[], f64>
   attn.output "b" %b : !attn.array<[], f64>
 }
+
+// -----
+
+// A condition that holds before a place and after it does not let the place wait.
+attn.system @elsewhere {
+  attn.length "T"
+  // expected-note @below {{'s' is defined here}}
+  %s = attn.compute "s" (%t: "T") sum (%i: "T") where {
+    %0 = arith.cmpi ne, %i, %t : index
+    attn.yield %0 : i1
+  } {
+    // expected-error @below {{'s' reads all of s, which is computed from 's' itself}}
+    %0 = attn.read %s[%i] : !attn.array<["T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  attn.output "s" %s : !attn.array<["T"], f64>
+}
