@@ -83,6 +83,31 @@ attn.system @decode {
 
 // -----
 
+// A constant is not what dropout multiplies by: the sum stays fused.
+
+// CHECK-LABEL: attn.system @decode
+// CHECK:         attn.compute "s" () sum (%{{.*}}: "T") order(lanes %{{[a-z]+}}, fused) {
+attn.system @decode {
+  attn.length "T"
+  %x = attn.param "x" : !attn.array<["T"], f64>
+  %s = attn.compute "s" () sum (%t: "T") order(lanes %t, fused) {
+    %limit = arith.constant 2147483648 : i64
+    %zero = arith.constant 0.0 : f64
+    %one = arith.constant 1.0 : f64
+    %three = arith.constant 3.0 : f64
+    %word = attn.random [%t] ordinal 3 word 0 : i64
+    %isDropped = arith.cmpi slt, %word, %limit : i64
+    %factor = arith.select %isDropped, %zero, %one : f64
+    %0 = attn.read %x[%t] : !attn.array<["T"], f64>
+    %1 = arith.mulf %0, %factor : f64
+    %2 = arith.mulf %1, %three : f64
+    attn.yield %2 : f64
+  } : !attn.array<[], f64>
+  attn.output "s" %s : !attn.array<[], f64>
+}
+
+// -----
+
 // Must not fire: draws are random without a seed as well, and training drops.
 
 // CHECK-LABEL: attn.system @decode

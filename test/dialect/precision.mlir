@@ -1,0 +1,30 @@
+// RUN: fovea-opt %s | FileCheck %s
+
+// A sum with factors in i8 is exact with one term, and with as many as 1024.
+
+// CHECK-LABEL: attn.program @terms
+// CHECK: sum (%{{.*}}: 1) {
+// CHECK: } {attn.precision = i8}
+// CHECK: sum (%{{.*}}: 1024) {
+// CHECK: } {attn.precision = i8}
+attn.program @terms {
+  attn.length "S"
+  %x1 = attn.data "x1" : !attn.array<["S", 1], f64>
+  %w1 = attn.param "w1" : !attn.array<[64, 1], f64>
+  %h1 = attn.compute "h1" (%i: "S", %n: 64) sum (%k: 1) {
+    %0 = attn.read %x1[%i, %k] : !attn.array<["S", 1], f64>
+    %1 = attn.read %w1[%n, %k] : !attn.array<[64, 1], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } {attn.precision = i8} : !attn.array<["S", 64], f64>
+  attn.output "h1" %h1 : !attn.array<["S", 64], f64>
+  %x1024 = attn.data "x1024" : !attn.array<["S", 1024], f64>
+  %w1024 = attn.param "w1024" : !attn.array<[64, 1024], f64>
+  %h1024 = attn.compute "h1024" (%i: "S", %n: 64) sum (%k: 1024) {
+    %0 = attn.read %x1024[%i, %k] : !attn.array<["S", 1024], f64>
+    %1 = attn.read %w1024[%n, %k] : !attn.array<[64, 1024], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } {attn.precision = i8} : !attn.array<["S", 64], f64>
+  attn.output "h1024" %h1024 : !attn.array<["S", 64], f64>
+}
