@@ -145,3 +145,26 @@ attn.system @training {
   attn.equation "b" %b : !attn.array<[], i1>
   attn.equation "z" %z : !attn.array<[], i64>
 }
+
+// -----
+
+// What is observed is repeated for each value of a choice that is summed over, and a weight
+// that is one number stays one.
+// CHECK-LABEL: attn.system @training
+// CHECK: %[[HALF:.+]] = attn.data "half" : !attn.array<[], f64>
+// CHECK: attn.choice "y" categorical ["logits"](%{{.+}} : !attn.array<[3, "T", 7], f64>) observed %{{.+}} : !attn.array<[3, "T"], i64> weight %[[HALF]] : !attn.array<[], f64>
+attn.system @training {
+  attn.length "T"
+  %y = attn.data "y" : !attn.array<["T"], i64>
+  %p = attn.param "p" : !attn.array<["T", 3], f64>
+  %emit = attn.param "emit" : !attn.array<[3, 7], f64>
+  %half = attn.data "half" : !attn.array<[], f64>
+  %z = attn.choice "z" categorical ["logits"] (%p : !attn.array<["T", 3], f64>) latent treated {kind = "enumerate"} -> !attn.array<["T"], i64>
+  %row = attn.compute (%t: "T", %d: 7) {
+    %0 = attn.read %z[%t] : !attn.array<["T"], i64>
+    %1 = arith.index_cast %0 : i64 to index
+    %2 = attn.read %emit[%1, %d] : !attn.array<[3, 7], f64>
+    attn.yield %2 : f64
+  } : !attn.array<["T", 7], f64>
+  attn.choice "y" categorical ["logits"] (%row : !attn.array<["T", 7], f64>) observed %y : !attn.array<["T"], i64> weight %half : !attn.array<[], f64>
+}
