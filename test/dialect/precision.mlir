@@ -28,3 +28,12 @@ attn.program @terms {
   } {attn.precision = i8} : !attn.array<["S", 64], f64>
   attn.output "h1024" %h1024 : !attn.array<["S", 64], f64>
 }
+
+// The least and the most terms of a group, digits of its sum, and places of 0.
+
+// CHECK: attn.program @least attributes {attn.sums = array<i64: 1, 1, -149>}
+attn.program @least attributes {attn.sums = array<i64: 1, 1, -149>} {
+}
+// CHECK: attn.program @most attributes {attn.sums = array<i64: 16, 25, -126>}
+attn.program @most attributes {attn.sums = array<i64: 16, 25, -126>} {
+}
