@@ -127,3 +127,28 @@ attn.system @later {
   attn.mark "valid" %valid : !attn.array<["T", "S"], i1>
   attn.output "tag" %tag : !attn.array<["T", "S"], i64>
 }
+
+// -----
+
+// Choices that depend on nothing else are searched step by step where a mark judges each.
+
+// CHECK-LABEL: attn.program @line
+// CHECK:       attn.search "S" states [] known
+// CHECK:         %[[TAG:.*]] = attn.choice "tag"
+// CHECK:         %[[VALID:.*]] = attn.compute "valid" () {
+// CHECK:           attn.read %[[TAG]][]
+// CHECK:         attn.mark "valid" %[[VALID]] : !attn.array<[], i1>
+// CHECK-NEXT:    attn.yield %[[TAG]]
+attn.system @line {
+  attn.length "S"
+  %logits = attn.param "w" : !attn.array<["S", 5], f64>
+  %tag = attn.choice "tag" categorical ["logits"] (%logits : !attn.array<["S", 5], f64>) -> !attn.array<["S"], i64>
+  %valid = attn.compute "valid" (%j: "S") {
+    %two = arith.constant 2 : i64
+    %0 = attn.read %tag[%j] : !attn.array<["S"], i64>
+    %1 = arith.cmpi ne, %0, %two : i64
+    attn.yield %1 : i1
+  } : !attn.array<["S"], i1>
+  attn.mark "valid" %valid : !attn.array<["S"], i1>
+  attn.output "tag" %tag : !attn.array<["S"], i64>
+}
