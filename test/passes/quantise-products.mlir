@@ -79,6 +79,29 @@ attn.system @decode {
 
 // -----
 
+// A table that is only looked up: a scale and whole numbers for each row as well.
+
+// CHECK-LABEL: attn.system @decode
+// CHECK-NOT:   attn.param "table" :
+// CHECK:       attn.compute "word" (%[[T:.*]]: "T", %[[K:.*]]: 16) {
+// CHECK:         %[[NUMBER:.*]] = attn.read %{{.*}}[%[[V:.*]], %[[K]]] : !attn.array<[9, 16], f64>
+// CHECK:         %[[SCALE:.*]] = attn.read %{{.*}}[%[[V]]] : !attn.array<[9], f64>
+// CHECK:         arith.mulf %[[NUMBER]], %[[SCALE]]
+attn.system @decode {
+  attn.length "T"
+  %s = attn.data "src" : !attn.array<["T"], i64>
+  %table = attn.param "table" : !attn.array<[9, 16], f64>
+  %word = attn.compute "word" (%t: "T", %k: 16) {
+    %0 = attn.read %s[%t] : !attn.array<["T"], i64>
+    %1 = arith.index_cast %0 : i64 to index
+    %2 = attn.read %table[%1, %k] : !attn.array<[9, 16], f64>
+    attn.yield %2 : f64
+  } : !attn.array<["T", 16], f64>
+  attn.output "word" %word : !attn.array<["T", 16], f64>
+}
+
+// -----
+
 // Not: a product of two arrays of an example.
 
 // CHECK-LABEL: attn.system @scores
