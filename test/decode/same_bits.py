@@ -32,12 +32,7 @@ import tiny  # noqa: E402
 import wide  # noqa: E402
 from tensors import Tensor, read, write  # noqa: E402
 
-tiny.MODELS["marian"] = ({"L": 2, "D": 4, "K": 2, "F": 3, "joint.vocab": 7}, tiny.MODELS["transformer"][1])
-tiny.MODELS["gpt2"] = ({"L": 2, "D": 4, "K": 2, "P": 9, "pieces.vocab": 9, "begin": 8, "end": 8}, {"word": ("token 9", "T")})
-tiny.MODELS["t5"] = ({"L": 2, "D": 4, "K": 2, "H": 3, "F": 3, "N": 8, "M": 16, "pieces.vocab": 9},
-                     {"src": ("sentence 9", "S"), "tgt": ("sentence 9", "T")})
-tiny.MODELS["whisper"] = ({"L": 2, "D": 4, "K": 2, "F": 3, "C": 3, "P": 5, "Q": 9, "pieces.vocab": 9, "begin": 8, "end": 7},
-                          {"frame": ("real", "S", 3), "word": ("token 9", "T")})
+tiny.MODELS.update(tiny.PUBLISHED)
 # Specs of test/decode/Inputs.
 for name in ("convolution", "score_matrix", "named_condition", "top_places", "blocks"):
     tiny.MODELS[name] = ({"word.vocab": 9}, {"word": ("sentence 9", "T")})
@@ -62,7 +57,6 @@ REASONS = {
     "ctc": "it generates nothing",
     "flow_matching": "it has no likelihood",
     "moco": "it generates nothing",
-    "vit": "its tests compare it with transformers",
     "draw": "training draws latents from the guide, and decoding from the prior",
     "vq_vae": "training takes codes from the guide, and decoding from the prior",
     "sketch_rnn": "training draws latents from the guide, and decoding from the prior",

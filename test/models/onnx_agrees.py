@@ -24,15 +24,7 @@ import tiny  # noqa: E402
 from onnx_returns import prepared  # noqa: E402
 from tensors import read, write  # noqa: E402
 
-tiny.MODELS["marian"] = ({"L": 2, "D": 4, "K": 2, "F": 3, "joint.vocab": 7}, tiny.MODELS["transformer"][1])
-tiny.MODELS["gpt2"] = ({"L": 2, "D": 4, "K": 2, "P": 9, "pieces.vocab": 9, "begin": 8, "end": 8}, {"word": ("token 9", "T")})
-tiny.MODELS["t5"] = ({"L": 2, "D": 4, "K": 2, "H": 3, "F": 3, "N": 8, "M": 16, "pieces.vocab": 9},
-                     {"src": ("sentence 9", "S"), "tgt": ("sentence 9", "T")})
-tiny.MODELS["bert"] = ({"L": 2, "D": 4, "K": 2, "F": 3, "P": 5, "pieces.vocab": 9, "segments.vocab": 2},
-                       {"src": ("token 9", "S"), "segment": ("token 2", "S")})
-tiny.MODELS["vit"] = ({"L": 2, "D": 4, "K": 2, "F": 3, "W": 2, "N": 4, "C": 5}, {"image": ("real", 3, 4, 4), "label": ("class 5",)})
-tiny.MODELS["whisper"] = ({"L": 2, "D": 4, "K": 2, "F": 3, "C": 3, "P": 5, "Q": 9, "pieces.vocab": 9, "begin": 8, "end": 7},
-                          {"frame": ("real", "S", 3), "word": ("token 9", "T")})
+tiny.MODELS.update(tiny.PUBLISHED)
 
 TOLERANCES = {"f32": 1e-5, "f64": 1e-11}
 TYPES = {"tensor(float)": numpy.float32, "tensor(double)": numpy.float64, "tensor(int64)": numpy.int64,

@@ -147,6 +147,18 @@ ESTIMATED = ("caption_hard", "ram", "sampled_softmax", "vq_vae")
 # trained.
 BUILT = ("deep_fusion",)
 TRAINED = [model for model in MODELS if model not in BUILT]
+# Models whose weights come from other programs.
+PUBLISHED = {
+    "marian": ({"L": 2, "D": 4, "K": 2, "F": 3, "joint.vocab": 7}, MODELS["transformer"][1]),
+    "gpt2": ({"L": 2, "D": 4, "K": 2, "P": 9, "pieces.vocab": 9, "begin": 8, "end": 8}, {"word": ("token 9", "T")}),
+    "t5": ({"L": 2, "D": 4, "K": 2, "H": 3, "F": 3, "N": 8, "M": 16, "pieces.vocab": 9},
+           {"src": ("sentence 9", "S"), "tgt": ("sentence 9", "T")}),
+    "bert": ({"L": 2, "D": 4, "K": 2, "F": 3, "P": 5, "pieces.vocab": 9, "segments.vocab": 2},
+             {"src": ("token 9", "S"), "segment": ("token 2", "S")}),
+    "vit": ({"L": 2, "D": 4, "K": 2, "F": 3, "W": 2, "N": 4, "C": 5}, {"image": ("real", 3, 4, 4), "label": ("class 5",)}),
+    "whisper": ({"L": 2, "D": 4, "K": 2, "F": 3, "C": 3, "P": 5, "Q": 9, "pieces.vocab": 9, "begin": 8, "end": 7},
+                {"frame": ("real", "S", 3), "word": ("token 9", "T")}),
+}
 NESTED = ((2, 0, 3), (1,))  # W of each m, for both examples
 BATCH = 2
 TOLERANCES = {"f64": 1e-10, "f32": 1e-4}

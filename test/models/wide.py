@@ -9,7 +9,7 @@ import tiny
 # Sizes that data do not have as well, and that are no numbers of layers.
 GROWING = "EHADGMFW"
 FIXED = {"luong_local_p": "D", "luong_local_m": "D", "caption_soft": "D", "caption_hard": "D", "ram": "WG",
-         "llama": "G", "experts": "GE"}
+         "llama": "G", "experts": "GE", "vit": "W"}
 
 tiny.LENGTHS = {name: tuple(9 * length - 2 for length in lengths) for name, lengths in tiny.LENGTHS.items()}
 # `W` is nested in `M` and `B`; pictures have many places as it is.

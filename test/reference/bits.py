@@ -2,8 +2,8 @@
 
     bits.py WORK_DIRECTORY PHASE[,PHASE..] WHAT[,WHAT..] [MODEL..]
 
-WHAT is what `fovea run --get` takes. The models are those of test/models/tiny.py, or the named
-ones, with the sizes of test/models/wide.py. A MODEL may also be the file of a spec whose data are
+WHAT is what `fovea run --get` takes. The models are all that have an objective, or the named ones,
+with the sizes of test/models/wide.py. A MODEL may also be the file of a spec whose data are
 `x[S] : real(37)`.
 """
 
@@ -19,6 +19,24 @@ import tiny  # noqa: E402
 from parameters import drawn  # noqa: E402
 from tensors import Tensor, read, write  # noqa: E402
 from wide import options  # noqa: E402
+
+tiny.MODELS.update(tiny.PUBLISHED)
+WITHOUT_OBJECTIVE = ("bert",)
+
+
+def every():
+    """All models of models/ that have an objective."""
+    files = {file.removesuffix(".fov") for file in os.listdir(os.path.join(HERE, "..", "..", "models")) if file.endswith(".fov")}
+    named = set(tiny.TRAINED) | set(tiny.BUILT) | set(tiny.PUBLISHED)
+    assert files == named, f"{sorted(files ^ named)} are not both in models/ and in test/models/tiny.py"
+    return sorted(files - set(WITHOUT_OBJECTIVE))
+
+
+def end(differing, count):
+    """Says how many comparisons found the same bits, and exits."""
+    print(f"{count - differing} of {count} have the same bits")
+    sys.exit(1 if differing else 0)
+
 
 def vectors(lengths=(50, 1, 18), width=37):
     """A batch of sequences of vectors, with NaN after them."""
@@ -47,7 +65,8 @@ def prepared(model, work):
 
 def main(work, phases, gets, *models):
     differing = 0
-    for model in models or tiny.TRAINED:
+    models = models or every()
+    for model in models:
         model, arguments, out = prepared(model, work)
 
         def results(*how):
@@ -63,7 +82,7 @@ def main(work, phases, gets, *models):
             wrong = ", ".join(f"{name} {n}" for name, n in numbers.items() if n)
             differing += bool(wrong)
             print(f"{model} {phase}: {sum(numbers.values())} of {total} numbers differ", wrong, flush=True)
-    sys.exit(1 if differing else 0)
+    end(differing, len(models) * len(phases.split(",")))
 
 
 def count(a, b):

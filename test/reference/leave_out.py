@@ -11,12 +11,12 @@ import re
 import subprocess
 import sys
 
-from bits import count, prepared, read, tiny
+from bits import count, end, every, prepared, read
 
 
 def main(work, subsets, gets, *models):
-    differing = 0
-    for model in models or tiny.TRAINED:
+    differing = compared = 0
+    for model in models or every():
         model, arguments, out = prepared(model, work)
 
         def run(*names):
@@ -38,10 +38,11 @@ def main(work, subsets, gets, *models):
             found = read(out)
             assert set(found) == set(expected)
             wrong = sum(count(expected[name], found[name]) for name in expected)
+            compared += 1
             differing += bool(wrong)
             without = " ".join(names) if wrong or subsets == "each" else f"{len(names)} of {len(passes)} passes"
             print(f"{model}: {wrong} of {total} numbers differ without {without}", flush=True)
-    sys.exit(1 if differing else 0)
+    end(differing, compared)
 
 
 if __name__ == "__main__":
