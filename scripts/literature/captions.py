@@ -156,8 +156,8 @@ def emoji(folder, data, updates, only):
         return spread([100 - wrong([one[at] for at in both], [right[at] for at in both]) for one in made])
 
     rows = [[*row, combined(made)] for row, made in captioned(
-        folder, sets, (32, 32), chosen(SEEN, only or ("soft", "even", "switched", "hard", "eight", "none")), updates or 2000,
-        {"train.rate": "step(700, 0.5, 0.004)"})]
+        folder, sets, (32, 32), chosen(SEEN, only or ("soft", "even", "switched", "hard", "eight", "none")), updates or 3000,
+        {"train.rate": "step(1000, 0.5, 0.004)"})]
     near = [[called["train"][at] for at in nearest(drawn["train"], drawn["test"])]]
     rows.append(["name of the most similar drawing", "", *judged(near, right, folder), combined(near)])
     table([*HEADS, "exact, new combinations, %"], rows)

@@ -64,8 +64,8 @@ MEAN = "label ~ categorical(out(relu(hidden(dropout(mean[i](h[i]), drop)))))\n"
 def sentiment(folder, data, updates, only):
     def columns(part):
         return [(label, text) for label, _, text in rows_of(data / f"sentiment/{part}.tsv.gz")]
-    chosen, sets = parts_of(folder, columns("train"), columns("valid"), ("label", "text"),
-                            lambda row: one_in(10, row[1]))
+    parts, sets = parts_of(folder, columns("train"), columns("valid"), ("label", "text"),
+                           lambda row: one_in(10, row[1]))
     wanted = sets["test"]["label"].read_text().splitlines()
     sizes = {"E": 64, "H": 64, "A": 32, "R": 4, "F": 64, "lambda": 0.01, "drop": 0.7}
     rows = []
@@ -82,7 +82,7 @@ def sentiment(folder, data, updates, only):
         words = row[1].split()
         return dict.fromkeys(words + pairs_of(words), 1)
     rows.append(["words and pairs of words, logistic regression", "",
-                 f"{regression(ngrams, chosen, lambda row: row[0]):.1f}", ""])
+                 f"{regression(ngrams, parts, lambda row: row[0]):.1f}", ""])
     table(["model", "CPU time, three seeds", "right, %", "three seeds together, %"], rows)
 
 
@@ -122,7 +122,7 @@ def overlap(row):
 
 def entailment(folder, data, updates, only):
     train, test = ([row[:3] for row in rows_of(data / f"snli_dev/{part}.tsv.gz")[1:]] for part in ("train", "valid"))
-    chosen, sets = parts_of(folder, train, test, ("label", "premise", "hypothesis"), lambda row: one_in(10, row[1]))
+    parts, sets = parts_of(folder, train, test, ("label", "premise", "hypothesis"), lambda row: one_in(10, row[1]))
     wanted = sets["test"]["label"].read_text().splitlines()
     given = {key: sets["test"][key] for key in ("premise", "hypothesis")}
     gated = {"E": 64, "H": 48, "A": 32, "R": 4, "G": 64, "F": 128, "lambda": 0.01, "train.optimiser": "adam",
@@ -144,5 +144,5 @@ def entailment(folder, data, updates, only):
         rows.append([title, all_minutes(found), spread(right_of(found, given, wanted)),
                      f"{together(found, given, classes, wanted, folder):.1f}"])
     for name, features in (("the hypothesis alone", hypothesis_alone), ("words and which of them are shared", overlap)):
-        rows.append([f"{name}, logistic regression", "", f"{regression(features, chosen, lambda row: row[0]):.1f}", ""])
+        rows.append([f"{name}, logistic regression", "", f"{regression(features, parts, lambda row: row[0]):.1f}", ""])
     table(["model", "CPU time, three seeds", "right, %", "three seeds together, %"], rows)
