@@ -30,6 +30,7 @@ LINES = {
     "decoder_lm": [],
     "llama": [],
     "multi_token": [],
+    "ttt": [],
     "experts": [],
     "rnnlm": [],
     "deep_fusion": ["src"],
