@@ -5,6 +5,7 @@
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/xxhash.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace fovea;
@@ -111,9 +112,11 @@ uint64_t reference::residueOf(StringRef name, ArrayRef<Residue> operands) {
   auto at = [&](size_t i) {
     return i < operands.size() ? operands[i].residue : 0;
   };
+  // Numbers that only rounding makes equal have one result in either order.
   auto larger = [&](bool isMaximum) {
-    bool isFirst = isMaximum ? operands[0].value >= operands[1].value
-                             : operands[0].value <= operands[1].value;
+    if (operands[0].value == operands[1].value)
+      return std::min(at(0), at(1));
+    bool isFirst = (operands[0].value > operands[1].value) == isMaximum;
     return isFirst ? at(0) : at(1);
   };
   uint64_t a = at(0), b = at(1), c = at(2);

@@ -29,6 +29,7 @@ Trees::Trees(bool areExact)
       "arith.minimumf", "math.fma",   "math.exp",   "math.log",
       "group",          "group.add",  "group.end",  "residue"};
   assert(functionNames.size() == NumKnown && "every function has a name");
+  nodes.front().a = nodes.front().b = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -54,20 +55,43 @@ void Trees::grow() {
   buckets = std::move(wider);
 }
 
+/// Most phases compute numbers in the order in which the phase before made
+/// their nodes. So the node that follows the last one is tried first: a bucket
+/// of a large table is far away in memory. Nodes that were made elsewhere come
+/// between, so there are two such places. Node 0 holds them: no tree uses it.
 Tree Trees::find(uint32_t function, Tree a, Tree b, Tree c) {
+  auto isAt = [&](Tree tree) {
+    const Node &node = nodes[tree];
+    return node.function == function && node.a == a && node.b == b &&
+           node.c == c;
+  };
+  Tree &expected = nodes.front().a, &other = nodes.front().b;
+  if (expected < nodes.size() && isAt(expected))
+    return expected++;
+  if (other < nodes.size() && isAt(other)) {
+    std::swap(expected, other);
+    return expected++;
+  }
+  auto goOnAfter = [&](Tree tree) {
+    other = expected;
+    expected = tree + 1;
+    return tree;
+  };
   if (nodes.size() * 2 > buckets.size())
     grow();
   size_t at = hashOf(function, a, b, c);
   while (Tree tree = buckets[at &= buckets.size() - 1]) {
-    const Node &node = nodes[tree];
-    if (node.function == function && node.a == a && node.b == b && node.c == c)
-      return tree;
+    if (isAt(tree))
+      return goOnAfter(tree);
     ++at;
   }
+  auto tree = static_cast<Tree>(nodes.size());
   if (isFull())
-    return static_cast<Tree>(nodes.size() - 1);
+    return tree - 1;
+  if (expected == tree)
+    ++expected;
   nodes.push_back({function, a, b, c, equation, element});
-  return buckets[at] = static_cast<Tree>(nodes.size() - 1);
+  return buckets[at] = tree;
 }
 
 Tree Trees::constant(double value) {
