@@ -380,7 +380,10 @@ def InheritSupport : Pass<"attn-inherit-support", "::mlir::ModuleOp"> {
     * In: systems.
     * Out: the same systems; a `sum` whose body is a product with an element of
       an array that is zero outside its condition, or with one of a copy or a
-      multiple of it, as of dropout, has this condition too. Users
+      multiple of it, as of dropout, has this condition too. So has a sum with
+      a factor that a branch makes zero, `if u <= t then s[t,u] else 0`, in its
+      body or in an equation that it reads. A `softmax` has the condition of a
+      branch that makes its score, or an addend of it, minus infinity. Users
       write `softmax[u where u <= t]` and then `sum[u](a[t,u] * v[u])`: right
       in training, but a read of the future in decoding.
     * After `attn-inline`, which brings a product into its sum; before

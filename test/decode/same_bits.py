@@ -34,13 +34,13 @@ from tensors import Tensor, read, write  # noqa: E402
 
 tiny.MODELS.update(tiny.PUBLISHED)
 # Specs of test/decode/Inputs.
-for name in ("convolution", "score_matrix", "named_condition", "top_places", "blocks"):
+for name in ("convolution", "score_matrix", "named_condition", "top_places", "blocks", "masks", "chunks"):
     tiny.MODELS[name] = ({"word.vocab": 9}, {"word": ("sentence 9", "T")})
 tiny.MODELS["prefix"] = ({"v.vocab": 9}, {"given": ("token 9", "M"), "word": ("sentence 9", "T")})
 BITS = tuple(f"b{number}" for number in range(10))
 tiny.MODELS["several"] = ({"word.vocab": 9}, {"word": ("sentence 9", "T"), **{name: ("bit", "T") for name in BITS}})
 PRECISIONS = ("int8", "bf16", "int4")
-GENERATED = (*BITS, "tgt", "word", "out", "output", "found", "support", "label", "answer", "stroke", "lift")
+GENERATED = (*BITS, "tgt", "word", "out", "output", "found", "support", "label", "answer", "stroke", "lift", "phone")
 # What decoding sets is set in training as well; given symbols are certain.
 SETS = {"speech": ["--set", "sharp=2"], "graves": ["--set", "bias=0.5"], "scheduled_sampling": ["--set", "k=1e30"]}
 # One treatment of latent choices in training and decoding: the mean, the most probable place, or
@@ -54,7 +54,7 @@ ALIKE = {
 }
 REASONS = {
     "bert": "it generates nothing",
-    "ctc": "it generates nothing",
+    "ctc": "it has no likelihood",
     "flow_matching": "it has no likelihood",
     "moco": "it generates nothing",
     "draw": "training draws latents from the guide, and decoding from the prior",

@@ -122,7 +122,8 @@ MODELS = {
     "vq_vae": (dict(S=2, P=2, N=3, D=2, C=2, H=3), {"image": ("bit", 4, 4)}),
     "flow_matching": (dict(S=2, H=3, N=3), {"digit": ("class 10",), "image": ("real", 2, 2)}),
     "moco": (dict(B=2, X=3, H=4, D=3, N=5), {"seen": ("real", 2, 3), "other": ("real", 2, 3)}),
-    "ctc": ({"X": 3, "H": 3, "phone.vocab": 4}, {"sound": ("real", "Y", 3), "phone": ("token 4", "Q")}),
+    "ctc": ({"X": 3, "H": 3, "phone.vocab": 4}, {"sound": ("real", "Y", 3), "phone": ("sentence 4", "Q")}),
+    "ctc_prefix": ({"X": 3, "H": 3, "phone.vocab": 4}, {"sound": ("real", "Y", 3), "phone": ("sentence 4", "Q")}),
     "ram": (dict(N=2, W=2, G=2, D=4, M=3, H=3), {"image": ("real", "Y", "X"), "label": ("class 10",)}),
     "deep_fusion": (
         {"M": 2, "nmt.E": 3, "nmt.H": 4, "nmt.A": 3, "nmt.M": 2, "lm.E": 3, "lm.H": 4, **VOCABULARIES}, SOURCE,

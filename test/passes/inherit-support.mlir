@@ -200,3 +200,141 @@ attn.system @dropped {
   attn.output "kept" %kept : !attn.array<["T"], f64>
   attn.output "read" %read : !attn.array<["T"], f64>
 }
+
+// -----
+
+// A weight that is zero in one branch, itself or in the equation that is read,
+// and a score that is minus infinity there, or has such an addend.
+
+// CHECK-LABEL: attn.system @branches
+// CHECK:       attn.compute "p" (%[[T:.*]]: "T") softmax (%[[U:.*]]: "T") where {
+// CHECK-NEXT:    %[[PAST:.*]] = arith.cmpi sle, %[[U]], %[[T]]
+// CHECK-NEXT:    attn.yield %[[PAST]]
+// CHECK:       attn.compute "masked" (%[[T:.*]]: "T") softmax (%[[U:.*]]: "T") where {
+// CHECK-NEXT:    %[[PAST:.*]] = arith.cmpi sle, %[[U]], %[[T]]
+// CHECK-NEXT:    attn.yield %[[PAST]]
+// CHECK:       attn.compute "read" (%[[T:.*]]: "T") sum (%[[U:.*]]: "T") where {
+// CHECK-NEXT:    %[[PAST:.*]] = arith.cmpi sle, %[[U]], %[[T]]
+// CHECK-NEXT:    attn.yield %[[PAST]]
+// CHECK:       attn.compute "own" (%[[T:.*]]: "T") sum (%[[U:.*]]: "T") where {
+// CHECK-NEXT:    %[[PAST:.*]] = arith.cmpi sle, %[[U]], %[[T]]
+// CHECK-NEXT:    attn.yield %[[PAST]]
+// CHECK:       attn.compute "of p" (%[[T:.*]]: "T") sum (%[[U:.*]]: "T") where {
+attn.system @branches {
+  attn.length "T"
+  %e = attn.data "e" : !attn.array<["T", "T"], f64>
+  %v = attn.data "v" : !attn.array<["T"], f64>
+  %s = attn.compute "s" (%t: "T", %u: "T") {
+    %zero = arith.constant 0.0 : f64
+    %0 = arith.cmpi sle, %u, %t : index
+    %1 = scf.if %0 -> (f64) {
+      %2 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+      scf.yield %2 : f64
+    } else {
+      scf.yield %zero : f64
+    }
+    attn.yield %1 : f64
+  } : !attn.array<["T", "T"], f64>
+  %mask = attn.compute "mask" (%t: "T", %u: "T") {
+    %zero = arith.constant 0.0 : f64
+    %never = arith.constant 0xFFF0000000000000 : f64
+    %0 = arith.cmpi sle, %u, %t : index
+    %1 = arith.select %0, %zero, %never : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T", "T"], f64>
+  %p = attn.compute "p" (%t: "T") softmax (%u: "T") {
+    %never = arith.constant 0xFFF0000000000000 : f64
+    %0 = arith.cmpi sgt, %u, %t : index
+    %1 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    %2 = arith.select %0, %never, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", "T"], f64>
+  %masked = attn.compute "masked" (%t: "T") softmax (%u: "T") {
+    %0 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    %1 = attn.read %mask[%t, %u] : !attn.array<["T", "T"], f64>
+    %2 = arith.addf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", "T"], f64>
+  %read = attn.compute "read" (%t: "T") sum (%u: "T") {
+    %0 = attn.read %s[%t, %u] : !attn.array<["T", "T"], f64>
+    %1 = attn.read %v[%u] : !attn.array<["T"], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T"], f64>
+  %own = attn.compute "own" (%t: "T") sum (%u: "T") {
+    %zero = arith.constant 0.0 : f64
+    %0 = arith.cmpi sle, %u, %t : index
+    %1 = arith.cmpi sge, %t, %u : index
+    %2 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    %3 = arith.select %0, %2, %zero : f64
+    %4 = attn.read %v[%u] : !attn.array<["T"], f64>
+    %5 = arith.mulf %3, %4 : f64
+    attn.yield %5 : f64
+  } : !attn.array<["T"], f64>
+  %ofP = attn.compute "of p" (%t: "T") sum (%u: "T") {
+    %0 = attn.read %p[%t, %u] : !attn.array<["T", "T"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  attn.output "masked" %masked : !attn.array<["T", "T"], f64>
+  attn.output "read" %read : !attn.array<["T"], f64>
+  attn.output "own" %own : !attn.array<["T"], f64>
+  attn.output "of p" %ofP : !attn.array<["T"], f64>
+}
+
+// -----
+
+// Not where another value is in the branch, where the condition reads an array,
+// where it is of no term, or of a largest value.
+
+// CHECK-LABEL: attn.system @unlike
+// CHECK:       attn.compute "one" (%{{.*}}: "T") sum (%{{.*}}: "T") {
+// CHECK:       attn.compute "valued" (%{{.*}}: "T") sum (%{{.*}}: "T") {
+// CHECK:       attn.compute "outer" (%{{.*}}: "T") sum (%{{.*}}: "T") {
+// CHECK:       attn.compute "zero" (%{{.*}}: "T") softmax (%{{.*}}: "T") {
+// CHECK:       attn.compute "largest" (%{{.*}}: "T") max (%{{.*}}: "T") {
+attn.system @unlike {
+  attn.length "T"
+  %e = attn.data "e" : !attn.array<["T", "T"], f64>
+  %on = attn.data "on" : !attn.array<["T"], i1>
+  %one = attn.compute "one" (%t: "T") sum (%u: "T") {
+    %one = arith.constant 1.0 : f64
+    %0 = arith.cmpi sle, %u, %t : index
+    %1 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    %2 = arith.select %0, %1, %one : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T"], f64>
+  %valued = attn.compute "valued" (%t: "T") sum (%u: "T") {
+    %zero = arith.constant 0.0 : f64
+    %0 = attn.read %on[%u] : !attn.array<["T"], i1>
+    %1 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    %2 = arith.select %0, %1, %zero : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T"], f64>
+  %outer = attn.compute "outer" (%t: "T") sum (%u: "T") {
+    %zero = arith.constant 0.0 : f64
+    %first = arith.constant 0 : index
+    %0 = arith.cmpi sgt, %t, %first : index
+    %1 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    %2 = arith.select %0, %1, %zero : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T"], f64>
+  %zero = attn.compute "zero" (%t: "T") softmax (%u: "T") {
+    %zero = arith.constant 0.0 : f64
+    %0 = arith.cmpi sle, %u, %t : index
+    %1 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    %2 = arith.select %0, %1, %zero : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", "T"], f64>
+  %largest = attn.compute "largest" (%t: "T") max (%u: "T") {
+    %never = arith.constant 0xFFF0000000000000 : f64
+    %0 = arith.cmpi sle, %u, %t : index
+    %1 = attn.read %e[%t, %u] : !attn.array<["T", "T"], f64>
+    %2 = arith.select %0, %1, %never : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T"], f64>
+  attn.output "one" %one : !attn.array<["T"], f64>
+  attn.output "valued" %valued : !attn.array<["T"], f64>
+  attn.output "outer" %outer : !attn.array<["T"], f64>
+  attn.output "zero" %zero : !attn.array<["T", "T"], f64>
+  attn.output "largest" %largest : !attn.array<["T"], f64>
+}

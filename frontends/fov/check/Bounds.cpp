@@ -133,7 +133,13 @@ static bool isPartOf(const Term &part, const Term &whole) {
 /// The help that adds a value for the places outside, and states the value: it
 /// changes the model's result.
 static std::string readsZero(const Term &read) {
-  return "; help: write " + termText(read) + " ?? 0 to read 0 outside";
+  std::optional<Kind> kind =
+      read.kind == TermKind::Read ? read.array->kind : read.args[0]->kindOf;
+  std::string other = kind == Kind::Token ? "\"<unk>\""
+                      : kind == Kind::Bit ? "false"
+                                          : "0";
+  return "; help: write " + termText(read) + " ?? " + other + " to read " +
+         other + " outside";
 }
 
 void Prover::checkRead(Term *term, const Conditions &path) {

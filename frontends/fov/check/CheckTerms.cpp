@@ -88,12 +88,19 @@ bool Checker::checkFallback(Term &term) {
   if (!other || !other->shape || !term.shape || bad.count(other))
     return !other || !bad.count(other);
   if (!other->shape->empty() && !sameShape(*other->shape, *term.shape)) {
+    std::string extents = llvm::join(
+        llvm::map_range(*term.shape, [](const Extent &e) { return e.text(); }),
+        ", ");
     error(Code::otherwiseShape, other->loc,
           "'?"
           "?' is followed by " +
               typed(*other) + ", but " +
               StringRef(termText(term)).split(" ??").first.str() + " is " +
-              shapeText(*term.shape));
+              shapeText(*term.shape) +
+              (term.shape->empty()
+                   ? "; help: write a number, as in ?? 0"
+                   : "; help: write zeros(" + extents +
+                         "), or a number for all elements, as in ?? 0"));
     return false;
   }
   bool isToken = term.kind == TermKind::Read
@@ -104,9 +111,22 @@ bool Checker::checkFallback(Term &term) {
   error(Code::otherwiseShape, other->loc,
         std::string("'?"
                     "?' is followed by ") +
-            (isToken ? "a number, but tokens are read"
-                     : "a token, but numbers are read"));
+            (isToken ? "a number, but tokens are read; help: write a symbol, "
+                       "as in ?? \"<unk>\""
+                     : "a token, but numbers are read; help: write a number, "
+                       "as in ?? 0"));
   return false;
+}
+
+/// The read of `base` at the first `count` of `indices`.
+static std::string withFirst(const std::string &base, ArrayRef<Term *> indices,
+                             size_t count) {
+  if (count == 0)
+    return base;
+  std::string text;
+  for (const Term *index : indices.take_front(count))
+    text += (text.empty() ? "" : ",") + termText(*index);
+  return base + "[" + text + "]";
 }
 
 bool Checker::checkRead(Term &term) {
@@ -116,7 +136,8 @@ bool Checker::checkRead(Term &term) {
     size_t axes = array.numPlaces + array.valueShape->size();
     error(Code::numberOfIndices, term.loc,
           "'" + array.text + "' has " + counted(axes, "axis") + " but " +
-              counted(term.args.size(), "index") + " here",
+              counted(term.args.size(), "index") + " here; help: write " +
+              withFirst(array.text, term.args, axes),
           {{array.loc, "it is declared here"}});
     return false;
   }
@@ -493,7 +514,10 @@ bool Checker::checkTerm(Term &term) {
                                    "remove '[..]' after it"
                 : termText(read) + " has " +
                       counted(read.shape->size(), "axis") + " but " +
-                      counted(numIndices, "index") + " here");
+                      counted(numIndices, "index") + " here; help: write " +
+                      withFirst(termText(read),
+                                ArrayRef(term.args).drop_front(),
+                                read.shape->size()));
       return false;
     }
     return checkIndices(ArrayRef(term.args).drop_front()) &&

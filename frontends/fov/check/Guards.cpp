@@ -117,6 +117,14 @@ void GuardedTerms::walk(Term *term, const Conditions &path, Visitor visitor) {
     }
     return;
   }
+  if (term->kind == TermKind::Map &&
+      (term->fn == Fn::And || term->fn == Fn::Or)) {
+    Conditions inner = path;
+    require(term->args[0], term->fn == Fn::And, inner);
+    walk(term->args[0], path, visitor);
+    walk(term->args[1], inner, visitor);
+    return;
+  }
   Conditions inner = path;
   if (term->kind == TermKind::Reduce && term->condition) {
     walk(term->condition, path, visitor);

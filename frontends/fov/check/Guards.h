@@ -11,7 +11,8 @@ namespace fovea::fov {
 
 /// Visits every term of a model with the conditions around it: those of
 /// reductions and branches, and in the equations of a def, conditions that hold
-/// at every call. A conjunction counts as its parts.
+/// at every call. A conjunction counts as its parts, and its left operand is a
+/// condition around its right one; so is the negated left operand of an `or`.
 class GuardedTerms {
 public:
   using Visitor = llvm::function_ref<void(Term *, const Conditions &)>;

@@ -232,14 +232,34 @@ void Elaborator::declareModel(const Program &program,
   elaborateAll(statements, scope);
 }
 
+/// The vocabulary that a --set means which names it without `.vocab`, or names
+/// data that has it.
+std::string Elaborator::vocabularyMeantBy(StringRef key) const {
+  auto [base, part] = key.rsplit('.');
+  StringRef name = part == "size" || part == "vocab" ? base : key;
+  if (keys.count(name.str() + ".vocab"))
+    return name.str();
+  for (const Array *data : model->data)
+    if (data->name == name && data->vocabulary &&
+        keys.count(data->vocabulary->name + ".vocab"))
+      return data->vocabulary->name;
+  return "";
+}
+
 void Elaborator::checkOverrides() {
   std::vector<StringRef> known(keys.begin(), keys.end());
-  for (const auto &[key, text] : overrides)
-    if (!keys.count(key))
-      error(Code::override, {},
-            "--set " + key +
-                ": the spec has no dim, const or vocabulary of this name" +
-                suggestion(key, known));
+  for (const auto &[key, text] : overrides) {
+    if (keys.count(key))
+      continue;
+    std::string vocabulary = vocabularyMeantBy(key);
+    error(Code::override, {},
+          "--set " + key +
+              ": the spec has no dim, const or vocabulary of this name" +
+              (vocabulary.empty()
+                   ? suggestion(key, known)
+                   : "; help: write --set " + vocabulary + ".vocab=" + text +
+                         " for the size of vocabulary '" + vocabulary + "'"));
+  }
 }
 
 std::unique_ptr<Elaborated> Elaborator::run(const Program &program) {

@@ -187,6 +187,7 @@ private:
   void checkLatents();
   void checkGuide(const Choice &choice, const Choice &guide);
   void checkOverrides();
+  std::string vocabularyMeantBy(StringRef key) const;
   void indexNamed(StringRef name, SMLoc loc, const Symbol &symbol, Scope &scope,
                   const Bindings *bindings);
   StringRef freeLetter(Scope &scope, const Bindings *bindings);

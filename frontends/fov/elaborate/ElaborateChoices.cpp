@@ -269,18 +269,20 @@ void Elaborator::elaborateGenerated(const Statement &s, Choice choice,
                  "'" + data.text +
                      "' is not data; help: 'generate' gives data that have no "
                      "distribution, and 'set' replaces an equation");
-  if (data.isSentence || data.ends)
+  if (data.ends)
     return error(Code::decodeSet, choice.loc,
                  "'" + data.text +
-                     "' ends with a symbol that a distribution chooses; help: "
-                     "declare it without the end, as 'token', or write " +
+                     "' ends with a symbol that is not a place; help: declare "
+                     "it without 'ends', or write " +
                      data.text + "[..] ~ ...",
                  note);
   if (data.kind != Kind::Real && data.kind != Kind::Bit && !data.vocabulary)
-    return error(Code::decodeSet, choice.loc,
-                 "'" + data.text + "' is " + typeName(data).str() +
-                     ", but 'generate' gives 'real', 'bit', 'class' or 'token'",
-                 note);
+    return error(
+        Code::decodeSet, choice.loc,
+        "'" + data.text + "' is " + typeName(data).str() +
+            ", but 'generate' gives 'real', 'bit', 'class', 'token' or "
+            "'sentence'",
+        note);
   for (const PiecePlace &place : choice.places)
     if (!place.var || place.shift != 0)
       return error(Code::choicePlace, place.loc,

@@ -172,6 +172,20 @@ void Elaborator::addPiece(Array *array, Piece piece) {
   array->pieces.push_back(std::move(piece));
 }
 
+/// The name on the left with `count` indices: the given ones first.
+static std::string withIndices(const ast::Left &left, size_t count) {
+  static constexpr StringRef others = "tijklmnopqrs";
+  std::string text;
+  for (size_t k = 0; k < count; ++k) {
+    bool isName = k < left.places.size() &&
+                  left.places[k].value->kind == ast::ExprKind::Name;
+    text += (k == 0 ? "" : ",") + (isName ? left.places[k].value->name
+                                          : others.substr(k % others.size(), 1))
+                                      .str();
+  }
+  return left.name.str() + (count == 0 ? "" : "[" + text + "]");
+}
+
 /// The array and the places of a left side. Null after an error.
 Array *Elaborator::readLeft(const ast::Left &left, Scope &scope,
                             const Bindings *&bindings,
@@ -185,10 +199,8 @@ Array *Elaborator::readLeft(const ast::Left &left, Scope &scope,
   if (data && left.places.size() != data->numPlaces) {
     error(Code::numberOfIndices, left.loc,
           "'" + left.name.str() + "' has " + counted(data->numPlaces, "axis") +
-              " but " + counted(left.places.size(), "index") + " here" +
-              (left.places.empty()
-                   ? "; help: write an index: " + left.name.str() + "[t]"
-                   : ""),
+              " but " + counted(left.places.size(), "index") +
+              " here; help: write " + withIndices(left, data->numPlaces),
           {{data->loc, "it is declared here"}});
     return nullptr;
   }

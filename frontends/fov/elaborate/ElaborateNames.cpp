@@ -199,7 +199,12 @@ Term *Elaborator::nameTerm(const Expr &expr, Scope &scope,
     return term;
   }
   default:
-    error(Code::notAValue, expr.loc, "'" + name.str() + "' is not a value",
+    error(Code::notAValue, expr.loc,
+          "'" + name.str() + "' is not a value" +
+              (symbol->kind == Symbol::Vocab
+                   ? "; help: write " + name.str() +
+                         ".size for its number of symbols"
+                   : ""),
           {{symbol->loc, "it is declared here"}});
     return nullptr;
   }

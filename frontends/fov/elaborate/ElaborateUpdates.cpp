@@ -180,9 +180,11 @@ void Elaborator::elaborateUpdate(const Statement &s, Scope &scope,
   ArrayRef<ast::Place> rest =
       ArrayRef(left.places).drop_front(symbol->family->isStatic.size());
   if (member.instance && !rest.empty())
-    return error(Code::numberOfIndices, rest.front().loc,
-                 "'" + left.name.str() +
-                     "' is a module, whose update has no index");
+    return error(
+        Code::numberOfIndices, rest.front().loc,
+        "'" + left.name.str() +
+            "' is a module, whose update has no index; help: write update " +
+            left.name.str() + " = ..");
   if (member.instance)
     return updateModule(*member.instance, s, scope, bindings);
   Array &state = *member.array;
@@ -190,7 +192,9 @@ void Elaborator::elaborateUpdate(const Statement &s, Scope &scope,
     return error(Code::numberOfIndices, rest.front().loc,
                  "'" + state.text + "' has " +
                      counted(state.declared.size(), "axis") + " but " +
-                     counted(rest.size(), "index") + " here");
+                     counted(rest.size(), "index") +
+                     " here; help: remove the last " +
+                     counted(rest.size() - state.declared.size(), "index"));
   SmallVector<PiecePlace, 2> places;
   for (auto [k, place] : llvm::enumerate(rest)) {
     PiecePlace &read = places.emplace_back();

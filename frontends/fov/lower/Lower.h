@@ -136,6 +136,8 @@ private:
   void require(Term *condition, bool holds, Path &path);
   Term *conditionOf(Term *condition, bool holds);
   bool needs(Term *term, Term *condition);
+  bool guardsRight(Term *term);
+  mlir::Value guardedScalar(Body &body, Term *term, Position position);
 
   Elaborated &model;
   const Elaborated *training;

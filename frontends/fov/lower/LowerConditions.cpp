@@ -93,6 +93,41 @@ bool Lowering::needs(Term *term, Term *condition) {
   return needed[{term, condition}] = result;
 }
 
+/// Returns whether the right operand of an `and` or an `or` may read outside
+/// where the left one decides.
+bool Lowering::guardsRight(Term *term) {
+  Path left;
+  require(term->args[0], term->fn == Fn::And, left);
+  return llvm::any_of(
+      left, [&](Term *condition) { return needs(term->args[1], condition); });
+}
+
+/// An `and` or an `or` whose right operand is evaluated only where the left one
+/// does not decide.
+Value Lowering::guardedScalar(Body &body, Term *term, Position position) {
+  bool isAnd = term->fn == Fn::And;
+  Location loc = location(term->loc);
+  Term *left = term->args[0], *right = term->args[1];
+  auto valueOf = [&](Body &in, Term *arg) {
+    Position at = arg->shape->empty() ? Position() : position;
+    return convert(in, inlineScalar(in, arg, at), Kind::Bit);
+  };
+  auto op =
+      scf::IfOp::create(body.builder, loc, TypeRange(body.builder.getI1Type()),
+                        valueOf(body, left), /*withElseRegion=*/true);
+  Body inner(isAnd ? op.getThenBodyBuilder() : op.getElseBodyBuilder(),
+             body.path);
+  inner.indices = body.indices;
+  require(left, isAnd, inner.path);
+  Value value = valueOf(inner, right);
+  scf::YieldOp::create(inner.builder, loc, value);
+  OpBuilder other = isAnd ? op.getElseBodyBuilder() : op.getThenBodyBuilder();
+  Value decided =
+      arith::ConstantOp::create(other, loc, other.getBoolAttr(!isAnd));
+  scf::YieldOp::create(other, loc, decided);
+  return op.getResult(0);
+}
+
 /// The conditions of the path that involve only the term's own indices, and the
 /// conditions that the term needs.
 Lowering::Path Lowering::relevant(Term *term, const Path &path) {

@@ -50,6 +50,8 @@ Value Lowering::mapScalar(Body &body, Term *term, Position position,
   switch (term->fn) {
   case Fn::And:
   case Fn::Or: {
+    if (guardsRight(term))
+      return guardedScalar(body, term, position);
     Value x = operand(0, Kind::Bit), y = operand(1, Kind::Bit);
     return term->fn == Fn::And ? Value(arith::AndIOp::create(b, loc, x, y))
                                : Value(arith::OrIOp::create(b, loc, x, y));

@@ -253,7 +253,7 @@ def transducer(w, one, _):
 
 
 def ctc(w, one, _):
-    """Graves et al. (2006), by PyTorch's own loss; the blank is symbol 0."""
+    """Graves et al. (2006), by PyTorch's own loss; the blank has the number of </s>."""
     sound, ways = torch.tensor(one["sound"]), []
     for name, rows in ("forward", sound), ("backward", sound.flip(0)):
         state, found = torch.zeros(w(name + ".weight_hh").shape[1]), []
@@ -261,5 +261,11 @@ def ctc(w, one, _):
             found.append(state := w.gru(name, row, state))
         ways.append(torch.stack(found))
     logits = w.linear("out", torch.cat([ways[0], ways[1].flip(0)], 1))
-    said = torch.tensor(one["phone"]) + 1
-    return torch.zeros(()), 1, ctc_loss(log_softmax(logits, 1), said, (len(sound),), (len(said),), reduction="sum")
+    said = torch.tensor(one["phone"][:-1])
+    return torch.zeros(()), 1, ctc_loss(log_softmax(logits, 1), said, (len(sound),), (len(said),), blank=1, reduction="sum")
+
+
+def ctc_prefix(w, one, draws):
+    """The same loss: log p of all symbols, each after those before it."""
+    _, _, loss = ctc(w, one, draws)
+    return loss, len(one["phone"]), 0.0

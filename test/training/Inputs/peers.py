@@ -20,7 +20,7 @@ from torch.nn.functional import (binary_cross_entropy_with_logits, conv2d, conv3
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from peer import Weights, layers_of_lstm  # noqa: E402
-from peer_sentences import (before, ctc, decoder_lm, deep_fusion, experts, hred, llama, match, multi_token,  # noqa: E402
+from peer_sentences import (before, ctc, ctc_prefix, decoder_lm, deep_fusion, experts, hred, llama, match, multi_token,  # noqa: E402
                             rnnlm, sampled_softmax, snli_gated, transducer, ttt)
 from peer_states import Moco, VqVae  # noqa: E402
 from systems import examples  # noqa: E402
@@ -593,6 +593,7 @@ MODELS = {
     "coverage": (coverage, adam(0.01), None, False),
     "hmm_align": (hmm_align, adam(0.01), 1, False),
     "ctc": (ctc, adam(0.01), 1, True),
+    "ctc_prefix": (ctc_prefix, adam(0.01), 1, True),
     "transducer": (transducer, adam(0.01), 1, False),
     "scheduled_sampling": (scheduled_sampling, adam(0.01), None, False),
     "caption_hard": (CaptionHard(), adam(0.01), None, True),

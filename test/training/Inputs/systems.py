@@ -50,6 +50,7 @@ SETS = {
     "coverage": {**ATTENTION, **ADAM},
     "hmm_align": {"E": 4, "J": 2, "src.vocab": 7, "tgt.vocab": 6, "train.rate": 0.01},
     "ctc": {"X": 3, "H": 4, "phone.vocab": 5, "train.rate": 0.01},
+    "ctc_prefix": {"X": 3, "H": 4, "phone.vocab": 5, "train.rate": 0.01},
     "transducer": {"H": 4, "E": 3, "J": 5, "I": 3, "tgt.vocab": 6, "train.rate": 0.01},
     "scheduled_sampling": {"E": 4, "H": 5, "src.vocab": 7, "tgt.vocab": 6, "k": 20, "train.rate": 0.01},
     "caption_hard": {"D": 3, "E": 4, "H": 5, "A": 3, "tgt.vocab": 6, "train.rate": 0.01},
@@ -94,9 +95,9 @@ def example(name, rng):
         return {"a": reals(rng, rng.randint(2, 4), 3), "tgt": ids(rng, 6, 1, 4)}
     if name in ("speech", "transducer"):
         return {"x": reals(rng, rng.randint(3, 6), 3), "tgt": ids(rng, 6, 1, 3)}
-    if name == "ctc":  # some symbols repeat, and need a blank between them
-        said = [rng.randrange(5) for _ in range(rng.randint(0, 2))] + [rng.randrange(5)]
-        return {"sound": reals(rng, rng.randint(5, 8), 3), "phone": said + said[-1:]}
+    if name in ("ctc", "ctc_prefix"):  # some symbols repeat, and need a blank between them
+        said = [rng.randrange(2, 5) for _ in range(rng.randint(0, 2))] + [rng.randrange(2, 5)]
+        return {"sound": reals(rng, rng.randint(5, 8), 3), "phone": said + said[-1:] + [1]}
     if name == "pointer":
         count = rng.randint(2, 4)
         order = rng.sample(range(count), rng.randint(1, count))
