@@ -260,7 +260,7 @@ bool Writer::hidden() {
 }
 
 void Writer::label() {
-  if (hidden())
+  if (hidden() || certain())
     return;
   begin("label");
   Context none;
@@ -370,6 +370,44 @@ void Writer::updatesAndGradients() {
   random = rest;
 }
 
+/// The same, for what values decide: which terms and places there are.
+void Writer::valuesDecide() {
+  static void (Writer::*const kinds[])(Place, const string &) = {
+      &Writer::parts, &Writer::parts, &Writer::guardedOperands,
+      &Writer::maskedWeights};
+  Rng rest = random;
+  random = Rng(seed, 17);
+  if (random.chance(0.4)) {
+    Place place{newLength()};
+    string x = fresh("x");
+    declare(x, "real", SpecData::Real, {place.extent});
+    (this->*kinds[random.below(std::size(kinds))])(place, x);
+    if (random.chance(0.3)) {
+      string symbols = fresh("src");
+      declare(symbols, "token", SpecData::Token, {place.extent}).bound = 4;
+      setVocabulary(symbols, 4);
+      symbolNumbers(place, x, symbols);
+    }
+  }
+  random = rest;
+}
+
+/// Sometimes data that decoding computes in the place of a label.
+bool Writer::certain() {
+  Rng rest = random;
+  random = Rng(seed, 18);
+  bool isCertain = random.chance(0.3);
+  if (isCertain) {
+    Place place{newLength()};
+    string x = fresh("x"), y = fresh("tgt");
+    declare(x, "real", SpecData::Real, {place.extent});
+    declareChosen(y, "real", SpecData::Real, {place.extent});
+    decodeOptions.push_back(certainValue(place, x, y));
+  }
+  random = rest;
+  return isCertain;
+}
+
 /// Sometimes a second choice of the symbols, for the place after each.
 void Writer::laterPlaces(const string &name, const string &step,
                          const string &logits) {
@@ -443,6 +481,7 @@ Spec Writer::write() {
   severalFactors();
   unobserved();
   updatesAndGradients();
+  valuesDecide();
   options();
 
   string &text = spec.text;

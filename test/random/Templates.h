@@ -71,6 +71,17 @@ protected:
   void innerGradient(Place place, const std::string &data);
   void sparseExperts(Place place, const std::string &data);
 
+  // Lengths that follow from values, guarded operands and what excludes terms,
+  // of numbers along a place, and of symbols; and the entry of `decode` for
+  // data that have no choice (Lengths.cpp).
+  void parts(Place place, const std::string &data);
+  void guardedOperands(Place place, const std::string &data);
+  void maskedWeights(Place place, const std::string &data);
+  void symbolNumbers(Place place, const std::string &data,
+                     const std::string &symbols);
+  std::string certainValue(Place place, const std::string &data,
+                           const std::string &output);
+
   // Choices that nobody observes, of numbers along a place (Latents.cpp); what
   // training does with each is one of `estimators`.
   void latents(Place place, const std::string &data);

@@ -39,6 +39,8 @@ private:
   void severalFactors();
   void unobserved();
   void updatesAndGradients();
+  void valuesDecide();
+  bool certain();
   void laterPlaces(const std::string &name, const std::string &step,
                    const std::string &logits);
   bool hidden();
