@@ -4,7 +4,6 @@
 #include "codegen/cpu/Machine.h"
 #include "codegen/cpu/products/Peak.h"
 #include "codegen/cpu/program/EmitProgram.h"
-#include "codegen/program/ShareKernels.h"
 #include "targets/cpu/Passes.h"
 #include "targets/cpu/Target.h"
 
@@ -36,10 +35,7 @@ public:
     codegen::emitPeak(kernels, options.real, options.target);
     return {"fma_peak", peakFlops(options.real, options.target)};
   }
-  void registerPasses() const override {
-    attn::registerCpuPasses();
-    registerShareKernelsPass();
-  }
+  void registerPasses() const override { attn::registerCpuPasses(); }
 };
 } // namespace
 

@@ -8,7 +8,6 @@
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/gpu/program/OwnKernels.h"
 #include "codegen/math/ExpandMath.h"
-#include "codegen/program/ShareKernels.h"
 #include "targets/nvidia/AttentionCopies.h"
 #include "targets/nvidia/Passes.h"
 
@@ -170,7 +169,6 @@ public:
     if (walk.wasInterrupted())
       return failure();
     expandMath(kernels);
-    shareKernels(kernels, options.keepsNames);
     return success();
   }
   llvm::Expected<std::string> textOfDevice(ModuleOp kernels,

@@ -328,13 +328,43 @@ Value KernelBuilder::scratch(Type element, int64_t count) {
                                 /*alignment=*/64);
 }
 
+int FrameReads::add(Slot slot) {
+  auto *found = llvm::find_if(
+      slots, [&](const Slot &each) { return each.number == slot.number; });
+  if (found == slots.end())
+    found = slots.insert(found, slot);
+  found->isAddress |= slot.isAddress;
+  return static_cast<int>(found - slots.begin());
+}
+
+SmallVector<int64_t> FrameReads::numbers() const {
+  return llvm::map_to_vector(
+      slots, [](const Slot &slot) { return int64_t(slot.number); });
+}
+
+Value KernelBuilder::readSlot(Type type, Value frame, int number) {
+  if (!frameReads || frame != frameReads->frame)
+    return load(type, at(i64(), frame, number));
+  FrameReads::Slot slot{number, isa<LLVM::LLVMPointerType>(type)};
+  int place = frameReads->add(slot);
+  if (frameReads->areListed)
+    return load(
+        type, LLVM::GEPOp::create(*this, pointer(), i64(), frame,
+                                  ArrayRef<LLVM::GEPArg>{this->number(place)}));
+  Value value = load(type, at(i64(), frame, number));
+  frameReads->byLoad[value.getDefiningOp()] = slot;
+  return value;
+}
 Value KernelBuilder::slot(Value frame, int number) {
-  return load(i64(), at(i64(), frame, number));
+  return readSlot(i64(), frame, number);
 }
 Value KernelBuilder::pointerSlot(Value frame, int number) {
-  return load(pointer(), at(i64(), frame, number));
+  return readSlot(pointer(), frame, number);
 }
 void KernelBuilder::setSlot(Value frame, int number, Value value) {
+  assert(
+      (!frameReads || !frameReads->areListed || frame != frameReads->frame) &&
+      "a kernel writes no slots");
   store(value, at(i64(), frame, number));
 }
 Value KernelBuilder::entry(Value frame, int number, Value index) {

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 #include <optional>
@@ -64,6 +65,27 @@ struct Team {
   int64_t numGroups = 1;
 };
 
+/// The slots of a frame that a function reads.
+struct FrameReads {
+  struct Slot {
+    int number;
+    bool isAddress = false; // for any read
+  };
+
+  mlir::Value frame;
+  /// Whether the function has a list of these slots in place of the frame.
+  bool areListed = false;
+  /// Each once, in the order of the first reads, which the list has too.
+  llvm::SmallVector<Slot> slots;
+  /// For a function with a frame: the slots, by the loads that read them.
+  llvm::DenseMap<mlir::Operation *, Slot> byLoad;
+
+  /// Adds a slot, unless it has been read before. Returns its place in the
+  /// list.
+  int add(Slot slot);
+  llvm::SmallVector<int64_t> numbers() const;
+};
+
 class KernelBuilder : public mlir::ImplicitLocOpBuilder {
 public:
   using Value = mlir::Value;
@@ -94,6 +116,10 @@ public:
   /// Null: no packed form is stored.
   const CopyOps *copies() const { return copyOps; }
   void setCopies(const CopyOps *ops) { copyOps = ops; }
+
+  /// Notes what is read of a frame from here on, and reads it from a list if
+  /// `reads` says so. It outlives the builder.
+  void setReads(FrameReads &reads) { frameReads = &reads; }
 
   mlir::Type i64() { return getI64Type(); }
   mlir::Type pointer();
@@ -205,6 +231,9 @@ public:
                 llvm::function_ref<void(int64_t n)> body);
 
 private:
+  Value readSlot(mlir::Type type, Value frame, int number);
+
+  FrameReads *frameReads = nullptr;
   std::optional<Team> ownTeam;
   const CopyOps *copyOps = nullptr;
   bool isOfMany = false; // whether threads are those of a team anywhere

@@ -32,7 +32,7 @@ std::optional<KernelKey> keyOf(launch::RunOp run, mlir::Operation *op,
 class KernelTable {
 public:
   /// A kernel that was emitted for a run with this key, and the frame slots
-  /// that it reads (ShareKernels.h).
+  /// that it reads, in the order of its list.
   struct Known {
     KernelKey key;
     mlir::func::FuncOp kernel;

@@ -17,11 +17,14 @@ using arith::CmpIPredicate;
 using runtime::Program;
 
 LaunchEmitter::LaunchEmitter(ProgramOp program, ModuleOp module,
-                             const EmitOptions &options, unsigned lanes)
+                             const EmitOptions &options, unsigned lanes,
+                             bool listsSlots)
     : program(program), module(module), real(options.real),
       storage(program, options.real), notes(options.notes), lanes(lanes),
       main(program.getLoc(), module.getContext()),
-      ops(launch::numberedOps(program)) {
+      ops(launch::numberedOps(program)), listsSlots(listsSlots),
+      keepsNames(options.keepsNames),
+      numOthers(llvm::range_size(module.getOps<func::FuncOp>())) {
   for (auto step : program.getOps<StepOp>())
     steps.push_back(step);
 }
@@ -65,6 +68,9 @@ void LaunchEmitter::beginFunction(StringRef name) {
       name, main.getFunctionType({main.pointer()}, {}));
   Block *entry = function.addEntryBlock();
   frame = entry->getArgument(0);
+  reads = FrameReads();
+  reads.frame = frame;
+  main.setReads(reads);
   main.setInsertionPointToEnd(entry);
 }
 
@@ -170,17 +176,51 @@ void LaunchEmitter::emitRun(launch::RunOp item) {
   llvm_unreachable("every work is emitted");
 }
 
-func::CallOp LaunchEmitter::callParallel(func::FuncOp kernel, Value units,
-                                         Value last, int64_t otherwise) {
+void LaunchEmitter::callParallel(func::FuncOp kernel,
+                                 SmallVector<int64_t> slots, Value units,
+                                 Value last, int64_t otherwise) {
   Value address = main.create<func::ConstantOp>(kernel.getFunctionType(),
                                                 kernel.getSymName());
   address = main.create<UnrealizedConversionCastOp>(main.pointer(), address)
                 .getResult(0);
   Value pool = main.pointerSlot(frame, Program::poolSlot);
-  return main.create<func::CallOp>(
+  auto call = main.create<func::CallOp>(
       parallelName, TypeRange(),
       ValueRange{pool, address, frame, units,
                  last ? last : main.number(otherwise)});
+  if (!listsSlots)
+    return;
+  assert(llvm::all_of(kernel.getArgument(0).getUsers(),
+                      llvm::IsaPred<LLVM::GEPOp>) &&
+         "a kernel reads its list only");
+  launches.push_back({call, std::move(slots)});
+}
+
+void LaunchEmitter::fillLists() {
+  OpBuilder::InsertionGuard guard(main);
+  llvm::MapVector<Operation *, size_t> sizes;
+  for (const Launch &launch : launches) {
+    size_t &size = sizes[launch.call->getParentOfType<func::FuncOp>()];
+    size = std::max(size, launch.slots.size());
+  }
+  llvm::DenseMap<Operation *, Value> lists;
+  for (auto [function, size] : sizes) {
+    main.setLoc(function->getLoc());
+    main.setInsertionPointToStart(&function->getRegion(0).front());
+    lists[function] = main.create<LLVM::AllocaOp>(
+        main.pointer(), main.i64(), main.number(static_cast<int64_t>(size)),
+        /*alignment=*/8);
+  }
+  for (auto &[call, slots] : launches) {
+    auto function = call->getParentOfType<func::FuncOp>();
+    Value list = lists[function];
+    main.setLoc(call.getLoc());
+    main.setInsertionPoint(call);
+    for (auto [place, slot] : llvm::enumerate(slots))
+      main.setSlot(list, static_cast<int>(place),
+                   main.slot(function.getArgument(0), static_cast<int>(slot)));
+    call.setOperand(2, list);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -262,18 +302,35 @@ void LaunchEmitter::noteOthers(ArrayRef<Operation *> ops) {
     llvm::append_range(notes->back().others, ops.drop_front());
 }
 
+std::string LaunchEmitter::symbolFor(StringRef name) {
+  unsigned number = numKernels++;
+  if (keepsNames)
+    return symbolOf(
+        (program.getSymName() + "." + Twine(number) + "." + name).str());
+  std::string result = (program.getSymName() + ".").str();
+  for (char c : symbolOf(name))
+    if (!llvm::isDigit(c) && (c != '.' || result.back() != '.'))
+      result += c;
+  return result + "." + std::to_string(numOthers + number);
+}
+
 func::FuncOp LaunchEmitter::beginKernel(KernelBuilder &kernel, Operation *op,
                                         StringRef name,
                                         ArrayRef<Type> arguments) {
   launched = op;
   kernel.setInsertionPointToEnd(module.getBody());
-  std::string symbol = symbolOf(
-      (program.getSymName() + "." + Twine(numKernels++) + "." + name).str());
+  std::string symbol = symbolFor(name);
   auto function = kernel.create<func::FuncOp>(
       symbol, kernel.getFunctionType(arguments, {}));
   if (notes)
     notes->push_back({symbol, op});
   kernel.setInsertionPointToEnd(function.addEntryBlock());
+  if (!keepsNames)
+    function.setPrivate();
+  FrameReads &own = readsOf[function];
+  own.frame = function.getArgument(0);
+  own.areListed = listsSlots;
+  kernel.setReads(own);
   return function;
 }
 

@@ -16,6 +16,8 @@
 #include "codegen/program/Scheduler.h"
 #include "passes/analysis/Product.h"
 
+#include <map>
+
 namespace fovea::codegen {
 
 class LaunchEmitter {
@@ -25,8 +27,10 @@ public:
 
 protected:
   /// `lanes`: of a vector along the result of an equation.
+  /// `listsSlots`: kernels have a list of the slots that they read, in place of
+  /// the frame.
   LaunchEmitter(attn::ProgramOp program, mlir::ModuleOp module,
-                const EmitOptions &options, unsigned lanes);
+                const EmitOptions &options, unsigned lanes, bool listsSlots);
 
   /// A kernel's function for the work units `first` .. `last`-1.
   using KernelBody = llvm::function_ref<void(
@@ -94,9 +98,13 @@ protected:
   mlir::Value count() { return numbers.lookup(run.getCount()); }
   /// Returns whether the current run writes a whole array.
   bool isWritten(const Storage &array);
-  /// Calls a kernel. `last`: the last argument; null: the number `otherwise`.
-  mlir::func::CallOp callParallel(mlir::func::FuncOp kernel, mlir::Value units,
-                                  mlir::Value last, int64_t otherwise);
+  /// Calls a kernel, which reads `slots`. `last`: the last argument; null: the
+  /// number `otherwise`.
+  void callParallel(mlir::func::FuncOp kernel, llvm::SmallVector<int64_t> slots,
+                    mlir::Value units, mlir::Value last, int64_t otherwise);
+  /// Ahead of each call, copies the slots that its kernel reads to a list, and
+  /// calls it with the list.
+  void fillLists();
 
   //===--------------------------------------------------------------------===//
   // Ops
@@ -159,7 +167,11 @@ protected:
 
   /// The last kernel computes all of these.
   void noteOthers(llvm::ArrayRef<mlir::Operation *> ops);
-  /// The function of a kernel, whose body `kernel` builds next.
+  /// The name of a kernel. With private kernels it has no number of a layer, so
+  /// that equal ones have one name after splitModule removes the last number.
+  std::string symbolFor(llvm::StringRef name);
+  /// The function of a kernel, whose body `kernel` builds next. Its reads of
+  /// the frame, its first argument, are noted in `readsOf`.
   mlir::func::FuncOp beginKernel(KernelBuilder &kernel, mlir::Operation *op,
                                  llvm::StringRef name,
                                  llvm::ArrayRef<mlir::Type> arguments);
@@ -206,6 +218,18 @@ protected:
   launch::RunOp run;
   llvm::DenseMap<mlir::Value, mlir::Value> numbers;
   unsigned numKernels = 0;
+  bool listsSlots, keepsNames;
+  /// The functions that the module had before.
+  size_t numOthers;
+  /// What the function of the program reads, and each kernel.
+  FrameReads reads;
+  std::map<mlir::Operation *, FrameReads> readsOf;
+  /// The calls of kernels with lists, and the slots in them.
+  struct Launch {
+    mlir::func::CallOp call;
+    llvm::SmallVector<int64_t> slots;
+  };
+  std::vector<Launch> launches;
   /// The origin of the last kernel.
   mlir::Operation *launched = nullptr;
 };

@@ -4,7 +4,6 @@
 #include "codegen/cpu/Machine.h"
 #include "codegen/cpu/program/CpuScheduler.h"
 #include "codegen/math/ExpandMath.h"
-#include "codegen/program/ShareKernels.h"
 #include "dialect/Precision.h"
 #include "passes/memory/Locations.h"
 
@@ -25,8 +24,6 @@ LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
   if (failed(emitter.emit(options)))
     return failure();
   expandMath(module);
-  if (!options.keepsNames)
-    shareKernels(module);
   description = emitter.description();
   return success();
 }
@@ -76,7 +73,8 @@ static void emitFunctions(ModuleOp module, Type real,
 ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
                                const EmitOptions &options)
     : LaunchEmitter(program, module, options,
-                    options.target.lanes(options.real)),
+                    options.target.lanes(options.real),
+                    /*listsSlots=*/!options.keepsNames),
       target(options.target), tile(gemmTile(real, target)),
       sharesKernels(!options.keepsNames && !options.notes) {}
 
@@ -103,6 +101,7 @@ LogicalResult ProgramEmitter::emit(const EmitOptions &options) {
     return failure();
   declareFunctions(options.marksSteps);
   emitProgram(*schedule);
+  fillLists();
   assert(callsEachRun(*schedule) && "each run is one call");
   return success();
 }
@@ -155,10 +154,8 @@ bool ProgramEmitter::callKnown(const KernelKey &key, const Work &work) {
   const KernelTable::Known *known = kernels.find(key);
   if (!known)
     return false;
-  func::CallOp call =
-      callParallel(known->kernel, work.units, work.atOnce, /*otherwise=*/1);
-  call->setAttr(launchSlotsName, DenseI64ArrayAttr::get(call.getContext(),
-                                                        known->readsFor(key)));
+  callParallel(known->kernel, known->readsFor(key), work.units, work.atOnce,
+               /*otherwise=*/1);
   return true;
 }
 
@@ -179,17 +176,15 @@ void ProgramEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
   body(kernel, function.getArgument(0), function.getArgument(1),
        function.getArgument(2));
   kernel.create<func::ReturnOp>();
-  callParallel(function, work.units, work.atOnce, /*otherwise=*/1);
-  std::optional<SmallVector<int64_t>> reads;
-  if (key)
-    reads = slotsReadBy(function);
-  if (!reads)
+  SmallVector<int64_t> slots = readsOf[function].numbers();
+  callParallel(function, slots, work.units, work.atOnce, /*otherwise=*/1);
+  if (!key)
     return;
-  assert(llvm::all_of(*reads,
+  assert(llvm::all_of(slots,
                       [&](int64_t slot) {
                         return !storage.numberOf(static_cast<int>(slot)) ||
                                llvm::is_contained(key->slots, slot);
                       }) &&
          "a key has all memories that its kernel reads");
-  kernels.add({std::move(*key), function, std::move(*reads)});
+  kernels.add({std::move(*key), function, std::move(slots)});
 }

@@ -30,27 +30,17 @@ void GpuEmitter::noteLoop(ScanOp op, scf::ForOp loop) {
   loops.push_back({op, loop});
 }
 
-/// The frame slot behind an address.
-static std::optional<int64_t> slotAt(Value address, Value frame) {
-  if (address == frame)
-    return 0;
-  auto place = address.getDefiningOp<LLVM::GEPOp>();
-  APInt number;
-  if (place && place.getBase() == frame &&
-      place.getDynamicIndices().size() == 1 &&
-      matchPattern(place.getDynamicIndices()[0], m_ConstantInt(&number)))
-    return number.getSExtValue();
-  return std::nullopt;
-}
-
 namespace {
 /// A call in the loop that hands a kernel to the device.
-struct Launch {
+struct StepCall {
   func::CallOp call;
   func::FuncOp kernel;
+  const FrameReads *reads;
   StepLaunch step;
   /// Its number among the launches of its op, and among all launches.
   int64_t part = 0, number = 0;
+  /// The list of the kernel.
+  Value list = nullptr;
 
   auto key() const {
     return std::tuple(step.time.phase, part, step.time.turn, number);
@@ -67,14 +57,15 @@ struct LoopKernel {
   ModuleOp module;
   ScanOp op;
   scf::ForOp loop;
-  Value frame; // of the program
+  const FrameReads &reads; // of the program
+  const std::map<Operation *, FrameReads> &readsOf;
   const llvm::DenseMap<Operation *, StepLaunch> &stepLaunches;
   llvm::MapVector<Operation *, KeptProduct> &keptProducts;
   int64_t keptBytes, bytesOfNumber;
   /// The kernel that lists rows, and the others in order.
-  SmallVector<Launch> lists = {}, launches = {};
+  SmallVector<StepCall> lists = {}, launches = {};
   /// The slots that are read, and whether any as an address.
-  llvm::MapVector<int64_t, bool> slots = {};
+  llvm::MapVector<int, bool> slots = {};
   /// The values before the loop, and the frame of a thread.
   IRMapping copies = {};
   Value ownFrame = nullptr;
@@ -96,7 +87,7 @@ struct LoopKernel {
   SmallVector<Value> valuesFromAhead();
   Value copyFromAhead(KernelBuilder &kernel, Value value);
   IRMapping copyNumbers(KernelBuilder &kernel, Value step);
-  void copyLaunch(KernelBuilder &kernel, Launch &launch,
+  void copyLaunch(KernelBuilder &kernel, StepCall &launch,
                   const IRMapping &numbers);
   void copyLists(KernelBuilder &kernel, Value step);
   void copyBody(KernelBuilder &kernel, func::FuncOp function,
@@ -105,37 +96,33 @@ struct LoopKernel {
   Value forStrips(KernelBuilder &kernel, const KeptProduct &product,
                   const Strips &strips, func::FuncOp function);
   void copyStep(KernelBuilder &kernel, Value step);
-  Wait waitBetween(const Launch &before, const Launch &next) const;
+  Wait waitBetween(const StepCall &before, const StepCall &next) const;
   int64_t numBarriers() const;
   void emit(KernelBuilder &kernel, func::FuncOp function, int64_t numSlots);
-  void addSlotOf(LLVM::LoadOp load, Value ownFrame);
-  void addSlotsOf(Operation *root, Value ownFrame);
+  void addSlot(FrameReads::Slot slot) { slots[slot.number] |= slot.isAddress; }
+  void addSlotsOf(Operation *root);
   void addSlotsOf(Value value);
+  Value read(KernelBuilder &kernel, Value from, FrameReads::Slot slot);
 };
 } // namespace
 
-void LoopKernel::addSlotOf(LLVM::LoadOp load, Value ownFrame) {
-  if (auto slot = slotAt(load.getAddr(), ownFrame))
-    slots[*slot] |= isa<LLVM::LLVMPointerType>(load.getType());
-}
-
-void LoopKernel::addSlotsOf(Operation *root, Value ownFrame) {
+/// Adds the slots that the function of the program reads there.
+void LoopKernel::addSlotsOf(Operation *root) {
   root->walk([&](Operation *op) {
-    assert(!isa<LLVM::AllocaOp>(op) && "a thread has registers only");
-    if (auto load = dyn_cast<LLVM::LoadOp>(op))
-      addSlotOf(load, ownFrame);
+    auto found = reads.byLoad.find(op);
+    if (found != reads.byLoad.end())
+      addSlot(found->second);
   });
 }
 
 /// Adds the slots that a value from before the loop depends on.
 void LoopKernel::addSlotsOf(Value value) {
-  if (value == frame)
+  if (value == reads.frame)
     return;
   Operation *op = value.getDefiningOp();
   assert(op && op->getNumRegions() == 0 && !isa<func::CallOp>(op) &&
          "the numbers of a step come from the frame");
-  if (auto load = dyn_cast<LLVM::LoadOp>(op))
-    addSlotOf(load, frame);
+  addSlotsOf(op);
   for (Value operand : op->getOperands())
     addSlotsOf(operand);
 }
@@ -149,9 +136,14 @@ void LoopKernel::addLaunch(func::CallOp call,
              blockThreads &&
          matchPattern(call.getOperand(4), m_Zero()) &&
          "attn-keep-loops looks for kernels of such blocks");
-  addSlotsOf(kernel, kernel.getArgument(0));
+  assert(!kernel.walk([](LLVM::AllocaOp) { return WalkResult::interrupt(); })
+              .wasInterrupted() &&
+         "a thread has registers only");
+  const FrameReads &own = readsOf.at(kernel);
+  for (FrameReads::Slot slot : own.slots)
+    addSlot(slot);
   auto number = static_cast<int64_t>(launches.size());
-  Launch launch{call, kernel, stepLaunches.at(kernel), 0, number};
+  StepCall launch{call, kernel, &own, stepLaunches.at(kernel), 0, number};
   if (launch.step.isAhead)
     return lists.push_back(launch);
   // Per-example ops after a product are in a separate phase.
@@ -165,23 +157,23 @@ void LoopKernel::find() {
   llvm::DenseMap<Operation *, int64_t> parts;
   for (auto call : loop.getOps<func::CallOp>())
     addLaunch(call, parts);
-  auto byTime = [](const Launch &a, const Launch &b) {
+  auto byTime = [](const StepCall &a, const StepCall &b) {
     return a.key() < b.key();
   };
   llvm::sort(launches, byTime);
   // The ops that commit a step, after everything else.
-  Launch &last = launches.back();
+  StepCall &last = launches.back();
   if (last.step.time == timeOfCommit && launches.size() > 1) {
     StepTime end = launches[launches.size() - 2].step.time;
     bool isByBlock = last.step.isByExample;
-    for (const Launch &each : ArrayRef(launches).drop_back())
+    for (const StepCall &each : ArrayRef(launches).drop_back())
       isByBlock &= each.step.time.phase != end.phase || each.step.isByExample;
     last.step.time = isByBlock ? StepTime{end.phase, end.turn + 1}
                                : StepTime{end.phase + 1, 0};
   }
   for (Value value : valuesFromAhead())
     addSlotsOf(value);
-  addSlotsOf(loop, frame);
+  addSlotsOf(loop);
   assert(slots.size() <= mostSlotsOfLoop && "attn-keep-loops counts them");
 }
 
@@ -204,7 +196,7 @@ SmallVector<Value> LoopKernel::valuesFromAhead() {
       for (Value operand : op.getOperands())
         add(operand);
   for (auto *some : {&lists, &launches})
-    for (Launch &launch : *some)
+    for (StepCall &launch : *some)
       add(launch.call.getOperand(3));
   return values;
 }
@@ -237,15 +229,25 @@ void LoopKernel::copyBody(KernelBuilder &kernel, func::FuncOp function,
     kernel.clone(op, inner);
 }
 
-void LoopKernel::copyLaunch(KernelBuilder &kernel, Launch &launch,
+void LoopKernel::copyLaunch(KernelBuilder &kernel, StepCall &launch,
                             const IRMapping &numbers) {
   auto kept = keptProducts.find(launch.kernel);
-  if (kept != keptProducts.end())
+  if (kept != keptProducts.end()) {
     (void)forStrips(kernel, kept->second, strips.lookup(launch.kernel),
                     kept->second.multiply);
-  else
-    copyBody(kernel, launch.kernel,
-             {ownFrame, numbers.lookup(launch.call.getOperand(3))});
+    return;
+  }
+  for (auto [place, slot] : llvm::enumerate(launch.reads->slots))
+    kernel.setSlot(launch.list, static_cast<int>(place),
+                   read(kernel, ownFrame, slot));
+  copyBody(kernel, launch.kernel,
+           {launch.list, numbers.lookup(launch.call.getOperand(3))});
+}
+
+Value LoopKernel::read(KernelBuilder &kernel, Value from,
+                       FrameReads::Slot slot) {
+  return slot.isAddress ? kernel.pointerSlot(from, slot.number)
+                        : kernel.slot(from, slot.number);
 }
 
 /// Calls a function for each strip of a product in this block. Returns how many
@@ -304,12 +306,13 @@ void LoopKernel::copyLists(KernelBuilder &kernel, Value step) {
     return;
   kernel.branch(kernel.less(step, copies.lookup(loop.getUpperBound())), [&] {
     IRMapping numbers = copyNumbers(kernel, step);
-    for (Launch &list : lists)
+    for (StepCall &list : lists)
       copyLaunch(kernel, list, numbers);
   });
 }
 
-Wait LoopKernel::waitBetween(const Launch &before, const Launch &next) const {
+Wait LoopKernel::waitBetween(const StepCall &before,
+                             const StepCall &next) const {
   if (before.step.time.phase != next.step.time.phase ||
       before.part != next.part)
     return Wait::Grid;
@@ -323,8 +326,8 @@ void LoopKernel::copyStep(KernelBuilder &kernel, Value step) {
     waitForGrid(kernel, module);
   }
   IRMapping numbers = copyNumbers(kernel, step);
-  const Launch *before = nullptr;
-  for (Launch &launch : launches) {
+  const StepCall *before = nullptr;
+  for (StepCall &launch : launches) {
     Wait wait = before ? waitBetween(*before, launch) : Wait::None;
     if (wait == Wait::Grid)
       waitForGrid(kernel, module);
@@ -351,14 +354,16 @@ void LoopKernel::emit(KernelBuilder &kernel, func::FuncOp function,
   // Each thread has a frame, which becomes registers.
   ownFrame = kernel.create<LLVM::AllocaOp>(
       kernel.pointer(), kernel.i64(), kernel.number(numSlots), /*alignment=*/8);
+  for (auto *some : {&lists, &launches})
+    for (StepCall &launch : *some)
+      launch.list = kernel.create<LLVM::AllocaOp>(
+          kernel.pointer(), kernel.i64(),
+          kernel.number(static_cast<int64_t>(launch.reads->slots.size())),
+          /*alignment=*/8);
   Value list = function.getArgument(0);
-  for (auto [slot, isAddress] : slots) {
-    auto number = static_cast<int>(slot);
-    kernel.setSlot(ownFrame, number,
-                   isAddress ? kernel.pointerSlot(list, number)
-                             : kernel.slot(list, number));
-  }
-  copies.map(frame, ownFrame);
+  for (auto [number, isAddress] : slots)
+    kernel.setSlot(ownFrame, number, read(kernel, list, {number, isAddress}));
+  copies.map(reads.frame, ownFrame);
   for (Value value : valuesFromAhead())
     copyFromAhead(kernel, value);
   keepColumns(kernel);
@@ -388,10 +393,9 @@ void GpuEmitter::noteStep(func::FuncOp function, bool isByExample,
 
 void GpuEmitter::emitLoops() {
   for (auto [op, loop] : loops) {
-    Value programFrame = loop->getParentOfType<func::FuncOp>().getArgument(0);
     int64_t bytes = real.getIntOrFloatBitWidth() / 8;
     int64_t keptBytes = keptBytesOf(op, bytes);
-    LoopKernel own{module,       op,           loop,      programFrame,
+    LoopKernel own{module,       op,           loop,      reads, readsOf,
                    stepLaunches, keptProducts, keptBytes, bytes};
     own.find();
     KernelBuilder kernel(op.getLoc(), module.getContext());

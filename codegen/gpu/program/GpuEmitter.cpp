@@ -18,7 +18,8 @@ static constexpr unsigned lanesOfRange = groupThreads / 8;
 
 GpuEmitter::GpuEmitter(ProgramOp program, ModuleOp module,
                        const EmitOptions &options)
-    : LaunchEmitter(program, module, options, lanesOfRange) {}
+    : LaunchEmitter(program, module, options, lanesOfRange,
+                    /*listsSlots=*/true) {}
 
 LogicalResult GpuEmitter::emit(const EmitOptions &options) {
   FailureOr<launch::ProgramOp> schedule =
@@ -36,6 +37,7 @@ LogicalResult GpuEmitter::emit(const EmitOptions &options) {
   }
   emitProgram(*schedule);
   emitLoops();
+  fillLists();
   assert(callsEachRun(*schedule) && "each run is one call");
   return success();
 }
@@ -45,7 +47,8 @@ void GpuEmitter::callKernel(func::FuncOp function, Value units, int64_t threads,
   lastKernel = function;
   function->setAttr(threadsName, main.getI64IntegerAttr(threads));
   function->setAttr(unitsAtOnceName, main.getI64IntegerAttr(unitsAtOnce));
-  callParallel(function, units, sharedBytes, /*otherwise=*/0);
+  callParallel(function, readsOf[function].numbers(), units, sharedBytes,
+               /*otherwise=*/0);
 }
 
 /// for (unit = number of the group or block; unit < units; unit += all of them)
