@@ -14,7 +14,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "runtime/Status.h"
 #include "runtime/ThreadPool.h"
-#include "runtime/data/WeightFormat.h"
+#include "runtime/data/StorageFormat.h"
 #include "runtime/memory/CheckedRun.h"
 #include "runtime/model/Description.h"
 #include "llvm/ADT/StringSet.h"
@@ -38,8 +38,9 @@ struct DriverOptions {
   /// Allow rounding the factors of matrix products to bf16, on a target that
   /// supports it (passes/kernels/ChoosePrecision.cpp).
   bool roundsFactors = false;
-  /// What programs read as weights: another key of what is cached.
-  runtime::WeightFormat weights = runtime::WeightFormat::real;
+  /// The format of the weights that programs read; null: as in training.
+  /// Another key of what is cached.
+  const runtime::StorageFormat *weights = nullptr;
   /// Parameters of programs are packed by a separate function; those of a
   /// decoder always are.
   bool prepares = false;

@@ -9,6 +9,7 @@
 #define FOVEA_CODEGEN_TENSORCORES_H
 
 #include "dialect/GroupedSums.h"
+#include "llvm/ADT/ArrayRef.h"
 
 namespace fovea::codegen {
 
@@ -20,6 +21,7 @@ struct TensorCore {
   attn::GroupedSums sums;
 };
 
+llvm::ArrayRef<TensorCore> tensorCores();
 /// Returns null if the architecture is unknown.
 const TensorCore *findTensorCore(llvm::StringRef name);
 

@@ -55,13 +55,19 @@ LogicalResult fovea::attn::verifyPrecision(Operation *op,
     return op->emitOpError() << "only a sum of at most " << exactTerms
                              << " terms can have factors in i8";
   }
-  if (type && type.getValue().isInteger(4) && isa<ParamOp>(op))
-    return success();
+  if (type && isa<ParamOp>(op)) {
+    if (type.getValue().isIntOrFloat() &&
+        type.getValue().getIntOrFloatBitWidth() < 32)
+      return success();
+    return op->emitOpError() << "a parameter's precision must have fewer bits "
+                                "than f32, got "
+                             << type.getValue();
+  }
   if (!type || !type.getValue().isBF16())
     return op->emitOpError() << "unsupported precision " << named.getValue()
                              << "; only bf16 and i8 are supported";
   bool isProduct = compute && op->hasAttr("attn.product");
-  if (!isProduct && !isa<ProgramOp, ModuleOp, ParamOp>(op))
+  if (!isProduct && !isa<ProgramOp, ModuleOp>(op))
     return op->emitOpError()
            << "only a matrix product or a parameter can have a precision";
   return success();

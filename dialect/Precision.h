@@ -9,8 +9,9 @@
 // is rounded, so it may be left out.
 //
 // `attn.precision = bf16` of a parameter states that its elements are bf16
-// numbers, and `i4` that they are multiples of a scale for each group
-// (runtime/data/Quantise.h). Arithmetic stays as everywhere else.
+// numbers, and `i4` that they are multiples of a scale for each group. So for
+// other types of fewer bits than f32 (runtime/data/StorageFormat.h). Arithmetic
+// stays as everywhere else.
 //
 //===----------------------------------------------------------------------===//
 

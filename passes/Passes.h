@@ -10,7 +10,6 @@
 #include "dialect/AttnDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include "runtime/data/WeightFormat.h"
 
 namespace fovea::attn {
 

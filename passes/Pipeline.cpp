@@ -12,6 +12,7 @@
 #include "mlir/Support/Timing.h"
 #include "passes/Passes.h"
 #include "passes/memory/CheckMemory.h"
+#include "runtime/data/StorageFormat.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -166,11 +167,12 @@ static void derive(Passes manager, const PipelineOptions &options) {
   manager.addPass(createRemoveDropout());
   // After that: decoding reads what training drops. The orders of sums decide
   // which of them are products.
-  if (options.weights == fovea::runtime::WeightFormat::int8)
-    manager.addPass(createQuantiseProducts());
-  if (options.weights == fovea::runtime::WeightFormat::bf16 ||
-      options.weights == fovea::runtime::WeightFormat::int4)
-    manager.addPass(createRoundWeights({options.weights}));
+  const fovea::runtime::StorageFormat *format =
+      fovea::runtime::findStorageFormat(options.weights.getValue());
+  if (format && format->hasColumns())
+    manager.addPass(createQuantiseProducts({options.weights.getValue()}));
+  else if (!options.weights.empty())
+    manager.addPass(createRoundWeights({options.weights.getValue()}));
 }
 
 /// @loss -> also @grad.

@@ -7,7 +7,6 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
-#include "runtime/data/WeightFormat.h"
 
 #include <set>
 
@@ -44,16 +43,11 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<bool> gradients{*this, "gradients",
                          llvm::cl::desc("whether @grad is made"),
                          llvm::cl::init(true)};
-  Option<runtime::WeightFormat> weights{
-      *this, "weights", llvm::cl::desc("what programs read as weights"),
-      llvm::cl::init(runtime::WeightFormat::real),
-      llvm::cl::values(
-          clEnumValN(runtime::WeightFormat::real, "real", "those of training"),
-          clEnumValN(runtime::WeightFormat::int8, "int8",
-                     "products have factors of 8 bits"),
-          clEnumValN(runtime::WeightFormat::bf16, "bf16", "rounded to bf16"),
-          clEnumValN(runtime::WeightFormat::int4, "int4",
-                     "multiples of a scale for each group"))};
+  Option<std::string> weights{
+      *this, "weights",
+      llvm::cl::desc(
+          "the format of the weights that programs read "
+          "(runtime/data/StorageFormat.h); none: those of training")};
   ListOption<std::string> leaveOut{*this, "leave-out",
                                    llvm::cl::desc("passes that do not run")};
   ListOption<std::string> by{

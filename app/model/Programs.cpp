@@ -52,14 +52,14 @@ std::string Programs::partsOfKey() const {
   } else {
     llvm::consumeError(target.takeError());
   }
-  std::string parts =
-      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", session.identity(),
-                  machine, options.isDouble, options.roundsFactors,
-                  options.core ? options.core->name.str() : "",
-                  static_cast<int>(options.weights), options.prepares,
-                  options.optimisation, options.codegen, request.gradients,
-                  request.each, static_cast<int>(request.stopAfter),
-                  model.module->lookupSymbol("decoding") != nullptr);
+  std::string parts = fmt::format(
+      "{} {} {} {} {} {} {} {} {} {} {} {} {}", session.identity(), machine,
+      options.isDouble, options.roundsFactors,
+      options.core ? options.core->name.str() : "",
+      options.weights ? options.weights->name : "", options.prepares,
+      options.optimisation, options.codegen, request.gradients, request.each,
+      static_cast<int>(request.stopAfter),
+      model.module->lookupSymbol("decoding") != nullptr);
   for (const auto *names : {&request.gets, &request.shows})
     parts += "\n" + llvm::join(*names, " ");
   return parts;

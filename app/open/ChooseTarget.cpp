@@ -4,11 +4,13 @@
 #include "app/open/Session.h"
 #include "codegen/Backend.h"
 #include "codegen/TensorCores.h"
-#include "runtime/data/StorageFormat.h"
 #include "runtime/device/Device.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -93,15 +95,44 @@ bool fovea::cli::roundsFactors(const Arguments &arguments) {
          (arguments.precision == "bf16" && hasDevice(arguments));
 }
 
-runtime::WeightFormat fovea::cli::weightFormat(const Arguments &arguments) {
-  using runtime::WeightFormat;
-  if (arguments.precision == "int8")
-    return WeightFormat::int8;
-  if (arguments.precision == "int4")
-    return WeightFormat::int4;
-  return arguments.precision == "bf16" && !hasDevice(arguments)
-             ? WeightFormat::bf16
-             : WeightFormat::real;
+const runtime::StorageFormat *
+fovea::cli::weightFormat(const Arguments &arguments) {
+  return roundsFactors(arguments)
+             ? nullptr
+             : runtime::findStorageFormat(arguments.precision);
+}
+
+std::vector<std::string> fovea::cli::precisions() {
+  std::vector<std::string> names = {"f32"};
+  for (const runtime::StorageFormat &format : runtime::storageFormats())
+    names.emplace_back(format.name);
+  llvm::append_range(names, tensorCorePrecisions());
+  return names;
+}
+
+std::vector<std::string> fovea::cli::trainedPrecisions() {
+  std::vector<std::string> names = {"f32"};
+  for (const runtime::StorageFormat &format : runtime::storageFormats())
+    if (format.isTrained)
+      names.emplace_back(format.name);
+  return names;
+}
+
+std::vector<std::string> fovea::cli::tensorCorePrecisions() {
+  std::vector<std::string> names;
+  for (const codegen::TensorCore &core : codegen::tensorCores())
+    names.push_back("bf16:" + core.name.str());
+  return names;
+}
+
+std::string fovea::cli::helpOfPrecision() {
+  std::string help = "f32 (default); ";
+  for (const runtime::StorageFormat &format : runtime::storageFormats())
+    help += fmt::format("{}: {}; ", format.name, format.help);
+  return help +
+         fmt::format("{}: the bits of the tensor cores of an A100 or an H100, "
+                     "on that GPU and, slowly, on a CPU",
+                     fmt::join(tensorCorePrecisions(), ", "));
 }
 
 /// Checks that the target has the sums of this tensor core: a CPU, or the GPU
@@ -148,7 +179,8 @@ int fovea::cli::checkPrecision(const Arguments &arguments) {
   if (!format || format->isTrained || arguments.command != "train")
     return done;
   return wrongUsage("--precision " + precision +
-                    " is for decoding and scoring; help: train in f32 or bf16, "
-                    "and pass --precision " +
-                    precision + " to 'fovea decode', 'score' or 'compile'");
+                    " is for decoding and scoring; help: train in " +
+                    llvm::join(trainedPrecisions(), " or ") +
+                    ", and pass --precision " + precision +
+                    " to 'fovea decode', 'score' or 'compile'");
 }

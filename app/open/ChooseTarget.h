@@ -5,7 +5,7 @@
 
 #include "app/Arguments.h"
 #include "compiler/Compiler.h"
-#include "runtime/data/WeightFormat.h"
+#include "runtime/data/StorageFormat.h"
 
 namespace llvm {
 template <class T> class Expected;
@@ -45,7 +45,15 @@ llvm::Expected<attn::TargetAttr> describe(const Arguments &arguments,
 /// tensor cores do.
 const codegen::TensorCore *tensorCore(const Arguments &arguments);
 bool roundsFactors(const Arguments &arguments);
-runtime::WeightFormat weightFormat(const Arguments &arguments);
+/// The format of the weights that programs read; null: the one of training.
+const runtime::StorageFormat *weightFormat(const Arguments &arguments);
+
+/// The values of `--precision`: all, the ones that train on any target, and the
+/// ones that name a GPU.
+std::vector<std::string> precisions();
+std::vector<std::string> trainedPrecisions();
+std::vector<std::string> tensorCorePrecisions();
+std::string helpOfPrecision();
 
 /// Checks that the target supports `--precision`. Returns an exit code.
 int checkPrecision(const Arguments &arguments);

@@ -327,13 +327,13 @@ bool Session::lower(Model &model, const Request &request,
   for (const std::string &name : request.shows)
     options.show.push_back(name);
   options.gradients = request.gradients;
-  options.weights = weightFormat(arguments);
-  bool isReal = options.weights == runtime::WeightFormat::real;
-  const runtime::StorageFormat *format =
-      runtime::findStorageFormat(arguments.precision);
+  const runtime::StorageFormat *format = weightFormat(arguments);
+  if (format)
+    options.weights = std::string(format->name);
   if (format && !format->isTrained && request.gradients) {
     error("'--precision " + arguments.precision +
-          "' has no gradients; help: compute them, and train, in f32 or bf16");
+          "' has no gradients; help: compute them, and train, in " +
+          llvm::join(trainedPrecisions(), " or "));
     return false;
   }
   for (const std::string &name : request.by)
@@ -345,10 +345,9 @@ bool Session::lower(Model &model, const Request &request,
   bool good =
       succeeded(compiler::lower(*model.module, options, std::move(watcher)));
   assert((good || errors.failed()) && "a pass that fails says why");
-  if (good && !isReal && !isQuantised(*model.module)) {
-    StringRef what = format->kind == runtime::StorageFormat::Columns
-                         ? "matrix product with weights"
-                         : "parameter with two axes or more";
+  if (good && format && !isQuantised(*model.module)) {
+    StringRef what = format->hasColumns() ? "matrix product with weights"
+                                          : "parameter with two axes or more";
     error("the model has no " + what.str() + ", which '--precision " +
           arguments.precision + "' is for; help: leave the option out");
     return false;

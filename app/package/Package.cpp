@@ -145,8 +145,7 @@ bool Package::completeEntries() {
   if (entries.empty()) {
     if (isObjective && (!isProgram() || !generates))
       entries.push_back("loss");
-    if (isObjective && !isProgram() &&
-        weightFormat(arguments) == runtime::WeightFormat::real)
+    if (isObjective && !isProgram() && !weightFormat(arguments))
       llvm::append_values(entries, "grad", "train_step");
     if (generates && !isProgram())
       llvm::append_values(entries, "encode", "step");
@@ -315,7 +314,7 @@ void Package::describe() {
 bool Package::describeTraining() {
   TrainBlock block = readTrainBlock(*model);
   description.averagesExamples = block.averagesExamples;
-  if (has("grad") && weightFormat(arguments) != runtime::WeightFormat::real) {
+  if (has("grad") && weightFormat(arguments)) {
     session.error("a program in " + arguments.precision +
                   " lacks the f32 weights that training changes; help: leave "
                   "out the entries 'grad' and 'train_step', or '--precision'");
@@ -468,7 +467,7 @@ bool Package::compile() {
     return false;
   description.programs = std::move(driver->description().programs);
   description.decoder = std::move(driver->description().decoder);
-  if (weightFormat(arguments) != runtime::WeightFormat::real)
+  if (weightFormat(arguments))
     describeQuantised();
   if (has("step") &&
       runtime::SearchSteps::numSymbols(description.decoder) == 0) {

@@ -2,6 +2,7 @@
 
 #include "app/train/Given.h"
 #include "app/data/Inputs.h"
+#include "app/open/ChooseTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -72,7 +73,7 @@ public:
              bool arePairs = false);
   /// One of `choices`, or any text if there are none; empty: absent.
   void text(const char *key, std::string &value, bool isWanted,
-            std::initializer_list<const char *> choices = {});
+            const std::vector<std::string> &choices = {});
 
 private:
   /// The entry, if it exists and satisfies `isGood`.
@@ -148,15 +149,15 @@ void GivenReader::texts(const char *key, std::vector<std::string> &values,
 }
 
 void GivenReader::text(const char *key, std::string &value, bool isWanted,
-                       std::initializer_list<const char *> choices) {
-  std::string wanted = choices.size() == 0
+                       const std::vector<std::string> &choices) {
+  std::string wanted = choices.empty()
                            ? "a text"
                            : fmt::format("{}", fmt::join(choices, " or "));
   const json *found = entry(key, wanted.c_str(), [&](const json &text) {
     if (!isText(text))
       return false;
     const auto &chosen = text.get_ref<const std::string &>();
-    return choices.size() == 0 || chosen.empty() ||
+    return choices.empty() || chosen.empty() ||
            llvm::is_contained(choices, chosen);
   });
   if (found && isWanted && !found->get_ref<const std::string &>().empty())
@@ -193,8 +194,10 @@ Status fovea::cli::takeGiven(const std::string &text, Arguments &arguments) {
   reader.text("best_by", arguments.bestBy, arguments.bestBy.empty());
   reader.text("dtype", arguments.dtype, arguments.dtype == "f32",
               {"f32", "f64"});
+  std::vector<std::string> precisions = trainedPrecisions();
+  llvm::append_range(precisions, tensorCorePrecisions());
   reader.text("precision", arguments.precision, arguments.precision.empty(),
-              {"f32", "bf16", "bf16:sm_80", "bf16:sm_90"});
+              precisions);
   // Only for people who read them.
   std::string record;
   for (const char *key : {"command", "version"})

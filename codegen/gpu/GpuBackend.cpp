@@ -53,23 +53,25 @@ static constexpr std::pair<llvm::StringLiteral, DeviceFigures> figures[] = {
 #include "codegen/gpu/Architectures.def"
 };
 
-static constexpr TensorCore tensorCores[] = {
+static constexpr TensorCore allTensorCores[] = {
 #define TENSOR_CORE(name, target, major, minor, terms, digits, zero)           \
   {#name, target, major, minor, {terms, digits, zero}},
 #include "codegen/gpu/Architectures.def"
 };
 
+ArrayRef<TensorCore> fovea::codegen::tensorCores() { return allTensorCores; }
+
 const TensorCore *fovea::codegen::findTensorCore(StringRef name) {
   const auto *found = llvm::find_if(
-      tensorCores, [&](const TensorCore &core) { return core.name == name; });
-  return found == std::end(tensorCores) ? nullptr : found;
+      tensorCores(), [&](const TensorCore &core) { return core.name == name; });
+  return found == tensorCores().end() ? nullptr : found;
 }
 
 /// A product has the sums of the tensor cores that run it.
 static LogicalResult verifySums(attn::ProgramOp program, StringRef processor) {
   WalkResult walk = program.walk([&](attn::ComputeOp op) {
     std::optional<attn::GroupedSums> sums = attn::groupedSumsOf(op);
-    bool isOwn = llvm::any_of(tensorCores, [&](const TensorCore &core) {
+    bool isOwn = llvm::any_of(tensorCores(), [&](const TensorCore &core) {
       return processor.starts_with(core.name) && sums == core.sums;
     });
     if (!sums || isOwn)

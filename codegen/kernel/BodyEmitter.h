@@ -129,7 +129,8 @@ private:
              const Index &where,
              llvm::function_ref<mlir::Value(mlir::Type, const Index &)> load);
   mlir::Value
-  readGroup(const Storage &array, const Index &where,
+  readGroup(const Storage &array, const runtime::StorageFormat &format,
+            const Index &where,
             llvm::function_ref<mlir::Value(mlir::Type, const Index &)> load);
   void prefetchAhead(const Storage &array, llvm::ArrayRef<Index> indices);
   mlir::Value readCase(attn::ReadOp op, unsigned number,

@@ -50,20 +50,20 @@ Value BodyEmitter::readStored(const Storage &array, const StorageFormat &format,
   switch (format.kind) {
   case StorageFormat::Rounded:
     return realOf(builder, load(bits, where), format);
-  case StorageFormat::Columns: {
+  case StorageFormat::Whole: {
     Value whole = load(bits, where);
     return builder.create<arith::SIToFPOp>(
         withLanes(builder.getF32Type(), lanesOf(whole)), whole);
   }
   case StorageFormat::Groups:
-    return readGroup(array, where, load);
+    return readGroup(array, format, where, load);
   }
   llvm_unreachable("every kind of format is read");
 }
 
 /// An element of a group of 4 bits.
-Value BodyEmitter::readGroup(const Storage &array, const Index &where,
-                             Load load) {
+Value BodyEmitter::readGroup(const Storage &array, const StorageFormat &format,
+                             const Index &where, Load load) {
   Value element = where.isUniform() ? where.base : materialise(where);
   unsigned lanes = lanesOf(element);
   auto number = [&](int64_t value) {
@@ -83,16 +83,17 @@ Value BodyEmitter::readGroup(const Storage &array, const Index &where,
   };
   constexpr int64_t size = runtime::weightsOfGroup;
   constexpr int64_t bytes = runtime::bytesOfGroup;
-  constexpr int64_t bytesOfScale = bytes - size / 2;
+  const StorageFormat &ofScale = *runtime::findStorageFormat(format.groupScale);
+  int64_t bytesOfScale = ofScale.bytes;
   int64_t extent =
       cast<IntegerAttr>(array.type.getShape().getValue().back()).getInt();
   Value column = rem(element, extent);
   Value group = add(mul(div(element, extent), runtime::groupsIn(extent)),
                     div(column, size));
-  Value scale = realOf(
-      builder,
-      load(builder.getIntegerType(16), {mul(group, bytes / bytesOfScale)}),
-      *runtime::findStorageFormat("bf16"));
+  Value scale = realOf(builder,
+                       load(builder.getIntegerType(8 * bytesOfScale),
+                            {mul(group, bytes / bytesOfScale)}),
+                       ofScale);
   Value both = load(builder.getI8Type(),
                     {add(add(mul(group, bytes), number(bytesOfScale)),
                          div(rem(column, size), 2))});

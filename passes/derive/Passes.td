@@ -467,7 +467,7 @@ def RemoveDropout : Pass<"attn-remove-dropout", "::mlir::ModuleOp"> {
 }
 
 def QuantiseProducts : Pass<"attn-quantise-products", "::mlir::ModuleOp"> {
-  let summary = "products with weights in whole numbers of 8 bits";
+  let summary = "products with weights in few bits, which have a scale for each column";
   let description = [{
     * In: the systems `@loss` and `@decode`.
     * Out: the same systems, in which the factors of products with weights are
@@ -480,6 +480,10 @@ def QuantiseProducts : Pass<"attn-quantise-products", "::mlir::ModuleOp"> {
       the scale NaN. The sum of up to 1024 terms is exact in f32, in any order;
       longer sums are split into such parts, which are added in order. Lookups
       in tables of parameters are quantised by row in the same way.
+    * `weights` names a format of runtime/data/StorageFormat.h with scales of
+      columns. If its numbers are rounded, and not whole, only weights are
+      quantised: `attn.precision` of the parameter says so, the sum keeps its
+      order and its other factor, and is multiplied with the scale of the column.
     * Last in the phase `derive`: only products with `order(chain, fused)` are
       rewritten, so training and decoding have the same equations.
     * Not: products of two arrays of an example (attention), convolutions, and
@@ -501,6 +505,10 @@ def QuantiseProducts : Pass<"attn-quantise-products", "::mlir::ModuleOp"> {
     %y = attn.compute (%t: "T", %n: 97) { (%s[%t] * %wScale[%n]) * %p[%t, %n] }
     ```
   }];
+  let options = [
+    Option<"weights", "weights", "std::string", [{"int8"}],
+           "the format of the weights">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
@@ -512,8 +520,9 @@ def RoundWeights : Pass<"attn-round-weights", "::mlir::ModuleOp"> {
       two or more axes: the nearest number of bf16, of two the even one
       (runtime/data/Quantise.h). `attn.precision = bf16` says so. Every
       equation that reads it computes as before.
-    * With `weights=int4`: `w:int4.64` instead, where 64 is the extent of the
-      last axis. Each 32 weights along it are multiples of one scale.
+    * `weights` names a format of runtime/data/StorageFormat.h without scales of
+      columns. With `weights=int4`: `w:int4.64` instead, where 64 is the extent
+      of the last axis. Each 32 weights along it are multiples of one scale.
       `attn.precision = i4` says so.
     * Last in the phase `derive`.
     * Not: biases and gains, which have one axis.
@@ -527,13 +536,8 @@ def RoundWeights : Pass<"attn-round-weights", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"weights", "weights", "::fovea::runtime::WeightFormat",
-           "::fovea::runtime::WeightFormat::bf16", "bf16 or int4",
-           [{::llvm::cl::values(
-             clEnumValN(::fovea::runtime::WeightFormat::bf16, "bf16",
-                        "rounded to bf16"),
-             clEnumValN(::fovea::runtime::WeightFormat::int4, "int4",
-                        "multiples of a scale for each group"))}]>
+    Option<"weights", "weights", "std::string", [{"bf16"}],
+           "the format of the weights">
   ];
 }
 

@@ -1,4 +1,4 @@
-//===- QuantiseProducts.cpp - products in whole numbers of 8 bits ---------===//
+//===- QuantiseProducts.cpp - products with scales of columns -------------===//
 //
 // `--precision int8` is part of the equations: the reference interpreter and
 // every back end compute the same whole numbers, whatever multiplies them. A
@@ -6,9 +6,13 @@
 // exactly. `attn.precision = i8` tells emitters that the factors are such
 // numbers.
 //
+// Formats of rounded numbers quantise the weights alone: the sum is one of f32,
+// in its own order.
+//
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Precision.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
@@ -21,8 +25,9 @@
 
 using namespace mlir;
 using namespace fovea::attn;
-using fovea::runtime::int8Name;
+using fovea::runtime::narrowName;
 using fovea::runtime::scaleName;
+using fovea::runtime::StorageFormat;
 
 namespace fovea::attn {
 #define GEN_PASS_DEF_QUANTISEPRODUCTS
@@ -46,14 +51,17 @@ struct Quantised {
 
 class Quantiser {
 public:
-  explicit Quantiser(SystemOp system)
-      : system(system), examples(system), builder(system.getContext()) {}
+  Quantiser(SystemOp system, const StorageFormat &format)
+      : system(system), format(format), examples(system),
+        builder(system.getContext()) {}
 
   void run();
 
 private:
   bool findWeight(Quantised &found, unsigned side) const;
   bool findRow(Quantised &found) const;
+  /// Whether rows are quantised as well: products are of whole numbers.
+  bool quantisesRows() const { return format.kind == StorageFormat::Whole; }
   bool dependsOnExample(Value scalar) const;
   std::optional<Quantised> find(ComputeOp op) const;
 
@@ -69,6 +77,7 @@ private:
   void quantiseLookups();
 
   SystemOp system;
+  const StorageFormat &format;
   Examples examples;
   OpBuilder builder;
   /// The axis along which a parameter is quantised, if there is one such axis.
@@ -211,14 +220,17 @@ std::optional<Quantised> Quantiser::find(ComputeOp op) const {
 
 Value Quantiser::parameter(ParamOp whole, unsigned axis, bool isScale) {
   StringRef path = whole.getPath();
-  std::string name =
-      isScale ? scaleName(path.str(), axis) : int8Name(path.str(), axis);
+  std::string name = isScale ? scaleName(path.str(), format, axis)
+                             : narrowName(path.str(), format, axis);
   Value &result = made[{whole, name}];
   if (!result) {
     auto type = cast<ArrayType>(whole.getResult().getType());
     OpBuilder at(whole);
     result = ParamOp::create(at, whole.getLoc(),
                              isScale ? type.dropAxis(axis) : type, name);
+    if (!isScale && !quantisesRows())
+      setPrecision(result.getDefiningOp(),
+                   parseType(format.element, whole.getContext()));
   }
   return result;
 }
@@ -286,7 +298,8 @@ ComputeOp Quantiser::makeNumbers(Quantised of, Value scale) {
       });
 }
 
-/// The sum of the terms from `begin` to `end`.
+/// The sum of the terms from `begin` to `end`, of these numbers of the row;
+/// null: of the row itself.
 ComputeOp Quantiser::makePart(Quantised of, Value numbers, int64_t begin,
                               int64_t end) {
   ComputeOp op = of.op;
@@ -297,7 +310,8 @@ ComputeOp Quantiser::makePart(Quantised of, Value numbers, int64_t begin,
       op.getIndices().getValue(), extents, op.getLower(), op.getNumParallel(),
       Reducer::sum, op.getElementType(), op.hasCondition());
   part.setOrderAttr(op.getOrderAttr());
-  setPrecision(part, builder.getI8Type());
+  if (numbers)
+    setPrecision(part, builder.getI8Type());
   if (op.hasCondition())
     copyCondition(op, part,
                   llvm::to_vector(llvm::seq<unsigned>(0, op.getNumIndices())));
@@ -314,7 +328,9 @@ ComputeOp Quantiser::makePart(Quantised of, Value numbers, int64_t begin,
   for (unsigned index : of.kept)
     places.push_back(part.getIndex(index));
   places.push_back(values.lookup(op.getIndex(of.term)));
-  Value row = ReadOp::create(at, op.getLoc(), numbers, places);
+  Value row = numbers
+                  ? ReadOp::create(at, op.getLoc(), numbers, places).getResult()
+                  : copyScalar(of.row, of.row.getParentBlock(), at, values);
   ReadOp weight = of.weight;
   places.clear();
   for (Value index : weight.getIndices())
@@ -347,13 +363,17 @@ Value Quantiser::readScale(Quantised of, Scalars &at, IRMapping &values) {
 void Quantiser::rewrite(Quantised found) {
   ComputeOp op = found.op;
   builder.setInsertionPoint(op);
-  ComputeOp scale = makeScale(found);
-  ComputeOp numbers = makeNumbers(found, scale.getResult());
-  int64_t count = *numberOf(op.getExtents()[found.term]);
+  Value scale, numbers;
+  int64_t count = *numberOf(op.getExtents()[found.term]), most = count;
+  if (quantisesRows()) {
+    scale = makeScale(found).getResult();
+    numbers = makeNumbers(found, scale).getResult();
+    most = exactTerms;
+  }
   SmallVector<ComputeOp> parts;
-  for (int64_t begin = 0; begin < count; begin += exactTerms)
-    parts.push_back(makePart(found, numbers.getResult(), begin,
-                             std::min(begin + exactTerms, count)));
+  for (int64_t begin = 0; begin < count; begin += most)
+    parts.push_back(
+        makePart(found, numbers, begin, std::min(begin + most, count)));
   auto indices = llvm::to_vector(llvm::seq<unsigned>(0, op.getNumParallel()));
   ComputeOp whole = makeOver(builder, op, indices, indices.size(),
                              Reducer::none, op.hasCondition());
@@ -367,8 +387,11 @@ void Quantiser::rewrite(Quantised found) {
   SmallVector<Value> places;
   for (unsigned index : found.kept)
     places.push_back(whole.getIndex(index));
-  Value ofRow = ReadOp::create(at, op.getLoc(), scale.getResult(), places);
-  Value ofBoth = scalars.mul(ofRow, readScale(found, scalars, values));
+  Value ofRow =
+      scale ? ReadOp::create(at, op.getLoc(), scale, places) : Value();
+  Value ofBoth = readScale(found, scalars, values);
+  if (ofRow)
+    ofBoth = scalars.mul(ofRow, ofBoth);
   Value sum;
   for (ComputeOp part : parts) {
     Value own = scalars.read(part.getResult());
@@ -453,9 +476,19 @@ void Quantiser::run() {
 namespace {
 struct QuantiseProducts
     : fovea::attn::impl::QuantiseProductsBase<QuantiseProducts> {
+  using QuantiseProductsBase::QuantiseProductsBase;
+
   void runOnOperation() override {
+    const StorageFormat *format =
+        fovea::runtime::findStorageFormat(weights.getValue());
+    if (!format || !format->hasColumns()) {
+      getOperation().emitError() << "expected a format of weights with scales "
+                                    "of columns, found '"
+                                 << weights.getValue() << "'";
+      return signalPassFailure();
+    }
     for (auto system : getOperation().getOps<SystemOp>())
-      Quantiser(system).run();
+      Quantiser(system, *format).run();
   }
 };
 } // namespace

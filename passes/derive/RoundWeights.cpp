@@ -1,12 +1,13 @@
-//===- RoundWeights.cpp - parameters in bf16 and in groups of 4 bits ------===//
+//===- RoundWeights.cpp - parameters as numbers of few bits ---------------===//
 //
-// `--precision bf16` on a CPU and `--precision int4` are part of the equations:
-// every program, and the interpreter, reads the same rounded parameters.
+// `--precision` with a format that has no scales of columns is part of the
+// equations: every program, and the interpreter, reads the same parameters.
 // Arithmetic stays as it is, so each machine has the same bits.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Precision.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "passes/Passes.h"
 #include "runtime/data/Quantise.h"
 
@@ -26,9 +27,16 @@ struct RoundWeights : fovea::attn::impl::RoundWeightsBase<RoundWeights> {
   using RoundWeightsBase::RoundWeightsBase;
 
   void runOnOperation() override {
-    bool isBf16 = weights == fovea::runtime::WeightFormat::bf16;
     const fovea::runtime::StorageFormat *format =
-        fovea::runtime::findStorageFormat(isBf16 ? "bf16" : "int4");
+        fovea::runtime::findStorageFormat(weights.getValue());
+    if (!format || format->hasColumns()) {
+      getOperation().emitError() << "expected a format of weights without "
+                                    "scales of columns, found '"
+                                 << weights.getValue() << "'";
+      return signalPassFailure();
+    }
+    Type element = parseType(format->element, &getContext());
+    assert(element && "MLIR has the types of the table");
     getOperation().walk([&](ParamOp param) {
       ArrayType type = param.getResult().getType();
       if (type.getRank() < leastRank || !type.getElementType().isF64())
@@ -37,9 +45,7 @@ struct RoundWeights : fovea::attn::impl::RoundWeightsBase<RoundWeights> {
       Attribute extent = type.getShape().getValue().back();
       param.setPath(fovea::runtime::narrowName(
           path, *format, cast<IntegerAttr>(extent).getInt()));
-      setPrecision(param, isBf16
-                              ? Type(BFloat16Type::get(param.getContext()))
-                              : Type(IntegerType::get(param.getContext(), 4)));
+      setPrecision(param, element);
     });
   }
 };

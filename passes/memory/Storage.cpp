@@ -59,7 +59,7 @@ static bool packs(ComputeOp op, const RowsProduct &product, ArrayType weights,
   switch (format.kind) {
   case StorageFormat::Rounded:
     return true;
-  case StorageFormat::Columns:
+  case StorageFormat::Whole:
     return precisionOf(op) && precisionOf(op).isInteger(8);
   case StorageFormat::Groups:
     return hasWholeGroups(product, weights);
@@ -97,7 +97,7 @@ static int64_t bytesOfPanels(const StorageFormat &format, int64_t terms,
   switch (format.kind) {
   case StorageFormat::Rounded:
     return terms * columns * format.bytes;
-  case StorageFormat::Columns:
+  case StorageFormat::Whole:
     // In groups of up to four, and a number of four bytes per column.
     return (llvm::divideCeil(terms, 4) + 1) * 4 * columns;
   case StorageFormat::Groups:

@@ -1,7 +1,6 @@
 //===- Quantise.cpp - weights in fewer bits -------------------------------===//
 
 #include "runtime/data/Quantise.h"
-#include "runtime/data/Half.h"
 
 #include <algorithm>
 #include <cassert>
@@ -13,21 +12,22 @@
 
 using namespace fovea::runtime;
 
-std::string fovea::runtime::int8Name(const std::string &path, size_t axis) {
-  return fmt::format("{}:int8.{}", path, axis);
-}
-
-std::string fovea::runtime::scaleName(const std::string &path, size_t axis) {
-  return fmt::format("{}:scale.{}", path, axis);
+/// Whether names of this format end in a number.
+static bool hasNumber(const StorageFormat &format) {
+  return format.kind != StorageFormat::Rounded || format.hasColumns();
 }
 
 std::string fovea::runtime::narrowName(const std::string &path,
                                        const StorageFormat &format,
-                                       size_t extent) {
-  assert(format.kind != StorageFormat::Columns && "an axis has a name");
-  return format.kind == StorageFormat::Rounded
-             ? fmt::format("{}:{}", path, format.name)
-             : fmt::format("{}:{}.{}", path, format.name, extent);
+                                       size_t number) {
+  return hasNumber(format) ? fmt::format("{}:{}.{}", path, format.name, number)
+                           : fmt::format("{}:{}", path, format.name);
+}
+
+std::string fovea::runtime::scaleName(const std::string &path,
+                                      const StorageFormat &format,
+                                      size_t axis) {
+  return fmt::format("{}:{}.{}", path, format.columnScale, axis);
 }
 
 bool fovea::runtime::readQuantisedName(const std::string &name,
@@ -39,11 +39,16 @@ bool fovea::runtime::readQuantisedName(const std::string &name,
   size_t dot = rest.find('.');
   std::string_view ending = rest.substr(0, dot);
   result.path = name.substr(0, colon);
-  result.isScale = ending == "scale";
-  result.format = findStorageFormat(result.isScale ? "int8" : ending);
+  result.format = nullptr;
+  for (const StorageFormat &format : storageFormats())
+    if (bool isScale = format.hasColumns() && format.columnScale == ending;
+        isScale || format.name == ending) {
+      result.format = &format;
+      result.isScale = isScale;
+    }
   if (!result.format)
     return false;
-  if (result.format->kind == StorageFormat::Rounded)
+  if (!hasNumber(*result.format))
     return dot == rest.npos;
   if (dot == rest.npos)
     return false;
@@ -59,13 +64,21 @@ std::string fovea::runtime::originalName(const std::string &name) {
 }
 
 /// Beyond the normal numbers a scale is not exact: numbers stay in range.
-static float numberOf(float weight, float scale, float least, float most) {
-  if (scale == 0)
-    return 0;
+static float quotientOf(float weight, float scale, float least, float most) {
+  return scale == 0 ? 0 : std::clamp(weight / scale, least, most);
+}
+
+static int8_t wholeOf(float quotient) {
   // Between 2^23 and 2^24 floats are the whole numbers, so the sum rounds to
   // one: to the nearest, ties to even, and without libm.
   constexpr float whole = 0x1.8p23F;
-  return std::clamp(weight / scale, least, most) + whole - whole;
+  return static_cast<int8_t>(quotient + whole - whole);
+}
+
+/// Stores numbers in memory; they are little-endian there.
+static void store(const StorageFormat &format, uint32_t bits,
+                  std::byte *memory) {
+  std::memcpy(memory, &bits, format.bytes);
 }
 
 static Status notFinite(const QuantisedName &name) {
@@ -84,13 +97,15 @@ static Status tooLarge(const QuantisedName &name, float weight) {
 
 static Status quantiseColumns(const QuantisedName &name, const Tensor &weights,
                               Tensor &numbers, Tensor &scales) {
+  const StorageFormat &format = *name.format;
+  const float largest = largestOf(format);
   int64_t inner = 1, count = weights.shape[name.number];
   for (size_t i = name.number + 1; i < weights.shape.size(); ++i)
     inner *= weights.shape[i];
   int64_t all = weights.numElements();
   auto at = [&](int64_t i) { return static_cast<float>(weights.at(i)); };
-  numbers = {DType::I8, weights.shape, {}};
-  numbers.bytes.resize(all);
+  numbers = {format.type, weights.shape, {}};
+  numbers.bytes.resize(all * format.bytes);
   scales = {DType::F32, weights.shape, {}};
   scales.shape.erase(scales.shape.begin() + static_cast<int64_t>(name.number));
   scales.bytes.resize(scales.numElements() * sizeof(float));
@@ -103,13 +118,17 @@ static Status quantiseColumns(const QuantisedName &name, const Tensor &weights,
         return notFinite(name);
       most = std::max(most, size);
     }
-    float scale = most / 127;
+    float scale = most / largest;
     std::memcpy(scales.bytes.data() + column * sizeof(float), &scale,
                 sizeof(float));
     for (int64_t term = 0; term < count; ++term) {
       int64_t place = first + term * inner;
-      numbers.bytes[place] = static_cast<std::byte>(
-          static_cast<int8_t>(numberOf(at(place), scale, -127, 127)));
+      float quotient = quotientOf(at(place), scale, -largest, largest);
+      store(format,
+            format.kind == StorageFormat::Rounded
+                ? bitsOf(format, quotient)
+                : static_cast<uint32_t>(wholeOf(quotient)),
+            numbers.bytes.data() + place * format.bytes);
     }
   }
   return Status::success();
@@ -125,10 +144,9 @@ static Status roundWeights(const QuantisedName &name, const Tensor &weights,
     if (!std::isfinite(weight) && !format.hasInfinity())
       return notFinite(name);
     uint32_t bits = bitsOf(format, weight);
-    if (std::isfinite(weight) && isInfinite(format, bits))
+    if (std::isfinite(weight) && !isFinite(format, bits))
       return tooLarge(name, weight);
-    // Bytes are little-endian.
-    std::memcpy(rounded.bytes.data() + i * format.bytes, &bits, format.bytes);
+    store(format, bits, rounded.bytes.data() + i * format.bytes);
   }
   return Status::success();
 }
@@ -138,7 +156,7 @@ static Status roundWeights(const QuantisedName &name, const Tensor &weights,
 //===----------------------------------------------------------------------===//
 
 /// The weight of largest size; of equals the first.
-static float largestOf(const std::vector<float> &weights) {
+static float mostOf(const std::vector<float> &weights) {
   float most = 0;
   for (float weight : weights)
     if (std::abs(weight) > std::abs(most))
@@ -146,37 +164,41 @@ static float largestOf(const std::vector<float> &weights) {
   return most;
 }
 
-/// Stores finite weights in bytes of zeros. Returns whether bf16 has the scale.
-static bool storeGroup(const std::vector<float> &weights, std::byte *group) {
-  uint16_t bits = brainBits(largestOf(weights) / -8);
-  if (!std::isnormal(brainOf(bits)))
+/// Stores finite weights in bytes of zeros. Returns whether the scale is
+/// finite.
+static bool storeGroup(const StorageFormat &ofScale,
+                       const std::vector<float> &weights, std::byte *group) {
+  uint32_t bits = bitsOf(ofScale, mostOf(weights) / -8);
+  if (!std::isnormal(numberOf(ofScale, bits)))
     bits = 0;
-  float scale = brainOf(bits);
-  std::memcpy(group, &bits, sizeof(bits));
+  float scale = numberOf(ofScale, bits);
+  store(ofScale, bits, group);
   for (size_t i = 0; i < weights.size(); ++i) {
-    auto number = static_cast<int8_t>(numberOf(weights[i], scale, -8, 7));
-    group[sizeof(bits) + i / 2] |=
+    int8_t number = wholeOf(quotientOf(weights[i], scale, -8, 7));
+    group[ofScale.bytes + i / 2] |=
         static_cast<std::byte>((number & 15) << i % 2 * 4);
   }
   return std::isfinite(scale * 8);
 }
 
-static float weightOf(const std::byte *group, int64_t i) {
-  uint16_t bits = 0;
-  std::memcpy(&bits, group, sizeof(bits));
-  int number = static_cast<int>(group[sizeof(bits) + i / 2]) >> i % 2 * 4 & 15;
+static float weightOf(const StorageFormat &ofScale, const std::byte *group,
+                      int64_t i) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, group, ofScale.bytes);
+  int number = static_cast<int>(group[ofScale.bytes + i / 2]) >> i % 2 * 4 & 15;
   // A zero is positive.
   return number == 0
              ? 0
-             : brainOf(bits) *
+             : numberOf(ofScale, bits) *
                    static_cast<float>(number < 8 ? number : number - 16);
 }
 
 static Status storeGroups(const QuantisedName &name, const Tensor &weights,
                           Tensor &stored) {
+  const StorageFormat &ofScale = *findStorageFormat(name.format->groupScale);
   auto extent = static_cast<int64_t>(name.number);
   int64_t groups = groupsIn(extent);
-  stored = {DType::U8, weights.shape, {}};
+  stored = {name.format->type, weights.shape, {}};
   stored.shape.back() = groups;
   stored.shape.push_back(bytesOfGroup);
   stored.bytes.resize(stored.numElements());
@@ -189,8 +211,8 @@ static Status storeGroups(const QuantisedName &name, const Tensor &weights,
       for (float weight : own)
         if (!std::isfinite(weight))
           return notFinite(name);
-      if (!storeGroup(own, group))
-        return tooLarge(name, largestOf(own));
+      if (!storeGroup(ofScale, own, group))
+        return tooLarge(name, mostOf(own));
       group += bytesOfGroup;
     }
   return Status::success();
@@ -227,6 +249,7 @@ template <typename T>
 static void widenInto(const QuantisedName &name, const std::byte *from,
                       int64_t count, T *to) {
   const StorageFormat &format = *name.format;
+  const StorageFormat *ofScale = findStorageFormat(format.groupScale);
   auto extent = static_cast<int64_t>(name.number);
   for (int64_t i = 0; i < count; ++i)
     switch (format.kind) {
@@ -236,11 +259,12 @@ static void widenInto(const QuantisedName &name, const std::byte *from,
       to[i] = static_cast<T>(numberOf(format, bits));
       break;
     }
-    case StorageFormat::Columns:
+    case StorageFormat::Whole:
       to[i] = static_cast<T>(elementOf(format.type, from, i));
       break;
     case StorageFormat::Groups:
-      to[i] = static_cast<T>(weightOf(from + groupOf(i, extent) * format.bytes,
+      to[i] = static_cast<T>(weightOf(*ofScale,
+                                      from + groupOf(i, extent) * format.bytes,
                                       i % extent % format.weights));
       break;
     }
@@ -314,7 +338,7 @@ fovea::runtime::narrowed(const std::string &name,
   case StorageFormat::Rounded:
     status = roundWeights(own, tensor, stored);
     break;
-  case StorageFormat::Columns:
+  case StorageFormat::Whole:
     stored = Tensor::of(own.format->type, {count}, values);
     break;
   case StorageFormat::Groups:
@@ -348,25 +372,20 @@ Status fovea::runtime::takeNarrow(TensorFile &file, TensorFile &narrow) {
 Status fovea::runtime::quantise(const QuantisedName &name,
                                 const Tensor &weights,
                                 std::map<std::string, Tensor> &parts) {
-  auto narrow = [&]() -> Tensor & {
-    return parts[narrowName(name.path, *name.format, name.number)];
-  };
-  switch (name.format->kind) {
-  case StorageFormat::Rounded:
-    return roundWeights(name, weights, narrow());
-  case StorageFormat::Groups:
-    return storeGroups(name, weights, narrow());
-  case StorageFormat::Columns:
-    break;
-  }
-  return quantiseColumns(name, weights, parts[int8Name(name.path, name.number)],
-                         parts[scaleName(name.path, name.number)]);
+  const StorageFormat &format = *name.format;
+  Tensor &numbers = parts[narrowName(name.path, format, name.number)];
+  if (format.hasColumns())
+    return quantiseColumns(name, weights, numbers,
+                           parts[scaleName(name.path, format, name.number)]);
+  return format.kind == StorageFormat::Groups
+             ? storeGroups(name, weights, numbers)
+             : roundWeights(name, weights, numbers);
 }
 
 /// Whether the weights have the axis that a name of one of the parts says.
 static bool fits(const QuantisedName &name, const Tensor &weights) {
   const std::vector<int64_t> &shape = weights.shape;
-  if (name.format->kind == StorageFormat::Rounded)
+  if (!hasNumber(*name.format))
     return true;
   return name.format->kind == StorageFormat::Groups
              ? !shape.empty() &&

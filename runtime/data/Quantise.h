@@ -1,10 +1,9 @@
 //===- Quantise.h - weights in fewer bits -----------------------*- C++ -*-===//
 //
-// The weights of a model with `--precision int8`: whole numbers from -127 to
-// 127, and a scale for each column. Those with `--precision bf16` on a CPU:
-// rounded. Those with `--precision int4`: multiples of a scale for each
-// group. The compiler, its interpreter and programs compute them by this
-// function, from the same f32 weights.
+// The weights of a model with `--precision`, by the kinds of StorageFormat.h:
+// numbers and a scale for each column (int8), rounded numbers (bf16 on a CPU),
+// or multiples of a scale for each group (int4). The compiler, its interpreter
+// and programs compute them by this function, from the same f32 weights.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +14,15 @@
 
 namespace fovea::runtime {
 
-/// The names of the numbers and scales of parameter `path`, whose products sum
-/// along `axis`: `w:int8.1`, `w:scale.1`. No other parameter has a colon.
-std::string int8Name(const std::string &path, size_t axis);
-std::string scaleName(const std::string &path, size_t axis);
-/// The name of a parameter that is rounded, `w:bf16`, or in groups, with the
-/// extent of its last axis: `w:int4.512`.
+/// The name of the numbers of parameter `path`: rounded, `w:bf16`; with scales
+/// of columns, whose products sum along axis `number`, `w:int8.1`; in groups,
+/// where `number` is the extent of its last axis, `w:int4.512`. No other
+/// parameter has a colon.
 std::string narrowName(const std::string &path, const StorageFormat &format,
-                       size_t extent);
+                       size_t number);
+/// The name of the scales of columns: `w:scale.1`.
+std::string scaleName(const std::string &path, const StorageFormat &format,
+                      size_t axis);
 
 /// A parameter whose name is one of these.
 struct QuantisedName {
@@ -38,10 +38,12 @@ bool readQuantisedName(const std::string &name, QuantisedName &result);
 std::string originalName(const std::string &name);
 
 /// Adds the arrays of a name to `parts`: the rounded weights, or both the
-/// numbers and the scales along its axis. In int8, in f32:
+/// numbers and the scales along its axis. With scales of columns, in f32, where
+/// `largest` is the largest number of the format, 127 in int8:
 ///
-///     scale  = max |w| / 127, over the axis
-///     number = w / scale, rounded to the nearest whole number, ties to even
+///     scale  = max |w| / largest, over the axis
+///     number = w / scale, rounded to the nearest number, ties to even, of a
+///              size of at most `largest`
 ///
 /// and both are 0 where all are 0. In int4, 32 weights along the last axis are
 /// a group:
@@ -63,9 +65,8 @@ Status quantise(const QuantisedName &name, const Tensor &weights,
 Status quantise(TensorFile &file, const std::vector<std::string> &names);
 
 /// The number of weights in a group of 4 bits, and its bytes.
-constexpr int64_t weightsOfGroup = findStorageFormat("int4")->weights;
-constexpr int64_t bytesOfGroup = findStorageFormat("int4")->bytes;
-static_assert(bytesOfGroup == 2 + weightsOfGroup / 2);
+constexpr int64_t weightsOfGroup = 32;
+constexpr int64_t bytesOfGroup = 2 + weightsOfGroup / 2;
 /// The groups of a row.
 constexpr int64_t groupsIn(int64_t extent) {
   return (extent + weightsOfGroup - 1) / weightsOfGroup;

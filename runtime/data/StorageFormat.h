@@ -1,9 +1,9 @@
 //===- StorageFormat.h - how programs store parameters ----------*- C++ -*-===//
 //
 // The table of formats that have fewer bits than real numbers. Everything else
-// asks it: the options of commands, the names of parameters in files, what
-// quantises weights, and code that reads them. A new format of rounded numbers
-// is one more row.
+// asks it: the options of commands and passes, the types of parameters, the
+// names of parameters in files, what quantises weights, and code that reads
+// them. A new format of rounded numbers is one more row of StorageFormat.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,28 +14,40 @@
 
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace fovea::runtime {
 
 struct StorageFormat {
   /// Rounded: each number has a sign, an exponent and a fraction as IEEE 754
-  /// defines them. Columns: whole numbers, and a scale for each column of a
-  /// product (passes/derive/QuantiseProducts.cpp). Groups: whole numbers, and a
-  /// scale for each block along the last axis.
-  enum Kind { Rounded, Columns, Groups };
+  /// defines them. Whole: whole numbers. Groups: whole numbers, and a scale for
+  /// each block along the last axis.
+  enum Kind { Rounded, Whole, Groups };
 
   /// The value of `--precision`, and the ending of names: `w:bf16`.
   std::string_view name;
-  Kind kind;
-  int exponentBits, fractionBits; // of Rounded
+  Kind kind = Rounded;
+  int exponentBits = 0, fractionBits = 0; // of Rounded
+  /// The largest number: Rounded, its bits.
+  uint32_t largest = 0;
   /// So many weights take so many bytes.
-  int64_t weights, bytes;
-  DType type; // of its tensors in files
+  int64_t weights = 1, bytes = 1;
+  DType type = DType::U8; // of its tensors in files
+  /// The type of a number in the IR, as MLIR prints it.
+  std::string_view element;
+  /// The ending of the names of scales, `w:scale.1`: one f32 for each column of
+  /// a product. Empty: columns have none.
+  std::string_view columnScale = {};
+  /// The rounded format of the scale that each of the Groups begins with.
+  std::string_view groupScale = {};
   /// Whether training reads weights so.
-  bool isTrained;
+  bool isTrained = false;
+  std::string_view help; // of the option
 
-  /// Whether infinity and NaN are numbers of the format.
+  bool hasColumns() const { return !columnScale.empty(); }
+  /// Whether its numbers are the upper bits of an f32: then infinity and NaN
+  /// are stored, too.
   bool hasInfinity() const { return exponentBits == 8; }
   int bias() const { return (1 << (exponentBits - 1)) - 1; }
   /// What the bits of a number, moved into their places in an f32, have to be
@@ -45,26 +57,20 @@ struct StorageFormat {
   }
 };
 
-inline constexpr StorageFormat storageFormats[] = {
-    {"int8", StorageFormat::Columns, 0, 0, 1, 1, DType::I8, false},
-    {"bf16", StorageFormat::Rounded, 8, 7, 1, 2, DType::BF16, true},
-    {"int4", StorageFormat::Groups, 0, 0, 32, 18, DType::U8, false},
-};
-
+/// All rows.
+std::span<const StorageFormat> storageFormats();
 /// Null: there is no such format.
-constexpr const StorageFormat *findStorageFormat(std::string_view name) {
-  for (const StorageFormat &format : storageFormats)
-    if (format.name == name)
-      return &format;
-  return nullptr;
-}
+const StorageFormat *findStorageFormat(std::string_view name);
 
-/// The number of a rounded format that has these bits.
+/// The number of a rounded format that has these bits. Above those of the
+/// largest number are infinity, if the fraction is 0, and NaN.
 float numberOf(const StorageFormat &format, uint32_t bits);
 /// The bits of the nearest number, of two the even one. Beyond the largest
-/// number are those of infinity.
+/// number are the bits after it.
 uint32_t bitsOf(const StorageFormat &format, float number);
-bool isInfinite(const StorageFormat &format, uint32_t bits);
+bool isFinite(const StorageFormat &format, uint32_t bits);
+/// The largest number of a format.
+float largestOf(const StorageFormat &format);
 
 } // namespace fovea::runtime
 

@@ -25,6 +25,13 @@ attn.program @text attributes {attn.precision = "bf16"} {
 
 // -----
 
+attn.program @wide {
+  // expected-error @+1 {{a parameter's precision must have fewer bits than f32, got 'f32'}}
+  %w = attn.param "w" {attn.precision = f32} : !attn.array<[8], f64>
+}
+
+// -----
+
 attn.program @many_terms {
   attn.length "S"
   %x = attn.data "x" : !attn.array<["S", 1025], f64>

@@ -1,8 +1,7 @@
 //===- Bf16GemmTest.cpp - rounded right sides have the bits of f32 --------===//
 //
 // Compares products with a right side in a rounded format with those of the
-// same numbers in f32, bit for bit. The table lacks one of the formats: a new
-// row needs no other code.
+// same numbers in f32, bit for bit. The table lacks two of the formats.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +12,8 @@
 #include "runtime/data/Quantise.h"
 #include "gtest/gtest.h"
 
+#include <cstring>
+#include <limits>
 #include <map>
 #include <random>
 
@@ -35,11 +36,16 @@ using MultiplyRows = void (*)(const float *, const int64_t *, const void *,
                               float *, int64_t, int64_t, int64_t, int64_t,
                               int64_t, int64_t, bool);
 
-constexpr const StorageFormat *bf16 = fovea::runtime::findStorageFormat("bf16");
-constexpr StorageFormat f16 = {
-    "f16", StorageFormat::Rounded, 5, 10, 1, 2, DType::U16, false};
-constexpr StorageFormat e4m3 = {
-    "e4m3", StorageFormat::Rounded, 4, 3, 1, 1, DType::U8, false};
+const StorageFormat *const bf16 = fovea::runtime::findStorageFormat("bf16");
+constexpr StorageFormat ofHalves = {.name = "f16",
+                                    .exponentBits = 5,
+                                    .fractionBits = 10,
+                                    .largest = 0x7BFF,
+                                    .bytes = 2};
+const StorageFormat *const f16 = &ofHalves;
+constexpr StorageFormat ofEight = {
+    .name = "e4m3", .exponentBits = 4, .fractionBits = 3, .largest = 0x7E};
+const StorageFormat *const e4m3 = &ofEight;
 
 struct Functions {
   Pack pack, packFar;
@@ -120,11 +126,15 @@ protected:
     return result;
   }
 
-  /// The same in two bytes each.
-  static std::vector<uint16_t> stored(const Numbers &numbers) {
-    std::vector<uint16_t> result;
-    for (float number : numbers)
-      result.push_back(bitsOf(*std::get<1>(GetParam()), number));
+  static int64_t size() { return std::get<1>(GetParam())->bytes; }
+
+  /// The same as memory has them.
+  static std::vector<uint8_t> stored(const Numbers &numbers) {
+    std::vector<uint8_t> result(numbers.size() * size());
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      uint32_t bits = bitsOf(*std::get<1>(GetParam()), numbers[i]);
+      std::memcpy(result.data() + i * size(), &bits, size());
+    }
     return result;
   }
 
@@ -148,7 +158,7 @@ private:
 INSTANTIATE_TEST_SUITE_P(Targets, Bf16Gemm,
                          testing::Combine(testing::Values("native",
                                                           "x86-64-v3"),
-                                          testing::Values(bf16, &f16)),
+                                          testing::Values(bf16, f16, e4m3)),
                          [](const testing::TestParamInfo<Parameter> &info) {
                            std::string name = std::get<0>(info.param);
                            llvm::erase(name, '-');
@@ -165,7 +175,7 @@ TEST_P(Bf16Gemm, HasTheBitsOfReals) {
           int64_t rs = isTransposed ? 1 : n, cs = isTransposed ? k : 1;
           Numbers c = values(m * n), expected = c;
           Numbers reals(tile.packedSize(k, n));
-          std::vector<uint16_t> halves(tile.packedSize(k, n), 99);
+          std::vector<uint8_t> halves(tile.packedSize(k, n) * size(), 99);
           int64_t panels = tile.panels(n);
           inReals.pack(b.data(), rs, cs, k, n, reals.data(), 0, panels);
           inBf16.pack(stored(b).data(), rs, cs, k, n, halves.data(), 0, panels);
@@ -188,29 +198,32 @@ TEST_P(Bf16Gemm, HasTheBitsOfReals) {
 
 TEST_P(Bf16Gemm, PacksTheSameNumbersInEveryWay) {
   int64_t k = 2 * tile.lanes + 3, n = 12 * tile.lanes, panels = tile.panels(n);
-  auto widened = [](const uint16_t *halves, int64_t count) {
+  auto widened = [](const uint8_t *packed, int64_t count) {
     Numbers result(count);
-    for (int64_t i = 0; i < count; ++i)
-      result[i] = numberOf(*std::get<1>(GetParam()), halves[i]);
+    for (int64_t i = 0; i < count; ++i) {
+      uint32_t bits = 0;
+      std::memcpy(&bits, packed + i * size(), size());
+      result[i] = numberOf(*std::get<1>(GetParam()), bits);
+    }
     return result;
   };
-  int64_t size = tile.packedSize(k, n);
+  int64_t count = tile.packedSize(k, n);
   for (bool isTransposed : {false, true}) {
-    Numbers b = rounded(k * n), reals(size);
-    std::vector<uint16_t> inB = stored(b);
+    Numbers b = rounded(k * n), reals(count);
+    std::vector<uint8_t> inB = stored(b);
     int64_t rs = isTransposed ? 1 : n, cs = isTransposed ? k : 1;
-    std::vector<uint16_t> halves(size + 32);
-    uint16_t *out = halves.data();
+    std::vector<uint8_t> halves(count * size() + 64);
+    uint8_t *out = halves.data();
     while (reinterpret_cast<uintptr_t>(out) % 64 != 0)
       ++out;
     inReals.pack(b.data(), rs, cs, k, n, reals.data(), 0, panels);
     inBf16.packFar(inB.data(), rs, cs, k, n, out, 0, 1);
     inBf16.packFar(inB.data(), rs, cs, k, n, out, 1, panels);
-    EXPECT_EQ(widened(out, size), reals) << isTransposed;
+    EXPECT_EQ(widened(out, count), reals) << isTransposed;
     for (int64_t parts : {1, 2, 4}) {
       inReals.packParts(b.data(), rs, cs, k, n, reals.data(), 0, panels, parts);
       inBf16.packParts(inB.data(), rs, cs, k, n, out, 0, panels, parts);
-      EXPECT_EQ(widened(out, size), reals) << parts << isTransposed;
+      EXPECT_EQ(widened(out, count), reals) << parts << isTransposed;
     }
   }
 }
@@ -218,17 +231,34 @@ TEST_P(Bf16Gemm, PacksTheSameNumbersInEveryWay) {
 TEST(StorageFormat, HasTheNumbersOfHalves) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits)
     if (float number = fovea::runtime::halfOf(bits); std::isfinite(number)) {
-      ASSERT_EQ(numberOf(f16, bits), number) << bits;
-      ASSERT_EQ(bitsOf(f16, number), bits);
+      ASSERT_EQ(numberOf(*f16, bits), number) << bits;
+      ASSERT_EQ(bitsOf(*f16, number), bits);
     }
-  EXPECT_TRUE(isInfinite(f16, bitsOf(f16, 65520)));
-  EXPECT_FALSE(isInfinite(f16, bitsOf(f16, 65519)));
+  EXPECT_FALSE(isFinite(*f16, bitsOf(*f16, 65520)));
+  EXPECT_TRUE(isFinite(*f16, bitsOf(*f16, 65519)));
+  EXPECT_EQ(numberOf(*f16, 0xFC00), -std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(numberOf(*f16, 0x7C01)));
+}
+
+// Two bytes of NaN and no infinity: the largest number has all exponent bits.
+TEST(StorageFormat, HasTheNumbersOfE4M3) {
+  EXPECT_EQ(numberOf(*e4m3, 0x7E), 448);
+  EXPECT_EQ(numberOf(*e4m3, 0x38), 1);
+  EXPECT_EQ(numberOf(*e4m3, 0x81), -0x1p-9F);
+  EXPECT_TRUE(std::isnan(numberOf(*e4m3, 0x7F)));
+  EXPECT_TRUE(std::isnan(numberOf(*e4m3, 0xFF)));
+  EXPECT_EQ(bitsOf(*e4m3, 464), 0x7E);
+  EXPECT_FALSE(isFinite(*e4m3, bitsOf(*e4m3, 465)));
+  for (uint32_t bits = 0; bits < 0x100; ++bits)
+    if (isFinite(*e4m3, bits)) {
+      ASSERT_EQ(bitsOf(*e4m3, numberOf(*e4m3, bits)), bits);
+    }
 }
 
 // Of two neighbours the nearest, and halfway the even one.
 TEST(StorageFormat, RoundsToTheNearest) {
-  for (const StorageFormat *format : {bf16, &f16, &e4m3})
-    for (uint32_t bits = 0; !isInfinite(*format, bits + 1); ++bits) {
+  for (const StorageFormat *format : {bf16, f16, e4m3})
+    for (uint32_t bits = 0; isFinite(*format, bits + 1); ++bits) {
       float low = numberOf(*format, bits), high = numberOf(*format, bits + 1);
       if (float middle = low + (high - low) / 2;
           low < middle && middle < high) {

@@ -288,7 +288,8 @@ bool Bench::makeLearner(Model &model, FoveaPool *pool,
           readTrainBlock(model).entries, model.dims, train);
       status.failed())
     return failWith(arguments.spec() + ": " + status.text());
-  train.roundsWeights = weightFormat(arguments) == runtime::WeightFormat::bf16;
+  const runtime::StorageFormat *format = weightFormat(arguments);
+  train.roundsWeights = format && format->isTrained;
   runtime::TensorFile initial;
   uint32_t number = 0;
   for (const ParameterInfo &parameter : model.parameters) {

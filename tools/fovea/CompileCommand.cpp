@@ -26,8 +26,7 @@ struct Wanted {
 
 static std::optional<Wanted> readEntries(const Arguments &arguments) {
   if (arguments.entries.empty())
-    return Wanted{true, weightFormat(arguments) == runtime::WeightFormat::real,
-                  true};
+    return Wanted{true, !weightFormat(arguments), true};
   Wanted wanted;
   for (const std::string &entry : arguments.entries) {
     if (entry == "loss") {

@@ -184,21 +184,8 @@ protected:
   }
 
   void addPrecision(CLI::App *command) {
-    command
-        ->add_option(
-            "--precision", arguments.precision,
-            "f32 (default); int8: products with weights in whole "
-            "numbers of 8 bits, exactly (not for training); bf16: on "
-            "a CPU, weights are rounded to bf16 and stored in it, and "
-            "all else is f32, as are the weights that training "
-            "changes; on a GPU, tensor "
-            "cores multiply large matrices in bf16, with sums in "
-            "f32; bf16:sm_80, bf16:sm_90: the bits of the tensor cores "
-            "of an A100 or an H100, on that GPU and, slowly, on a "
-            "CPU; int4: weights are multiples of a scale for each 32, "
-            "in 4 bits, and all else is f32 (not for training)")
-        ->check(CLI::IsMember(
-            {"f32", "int8", "bf16", "bf16:sm_80", "bf16:sm_90", "int4"}));
+    command->add_option("--precision", arguments.precision, helpOfPrecision())
+        ->check(CLI::IsMember(precisions()));
   }
 
   /// Commands that execute run on this machine's CPU or on its GPU.

@@ -143,8 +143,7 @@ bool TrainCommand::takeGivenText(const std::string &text) {
         folder.givenPath(), status.text()));
     return false;
   }
-  if (weightFormat(arguments) != runtime::WeightFormat::real &&
-      position.identity["rounding"] != "bf16") {
+  if (weightFormat(arguments) && position.identity["rounding"] != "bf16") {
     session.error("'" + arguments.folder +
                   "' was trained on a GPU with --precision " +
                   arguments.precision +
@@ -371,8 +370,7 @@ bool TrainCommand::readOptions() {
     session.error(arguments.spec() + ": " + status.text());
     return false;
   }
-  options.roundsWeights =
-      weightFormat(arguments) == runtime::WeightFormat::bf16;
+  options.roundsWeights = weightFormat(arguments) != nullptr;
   for (const std::string &note : options.notes)
     session.diagnostics().warning(Code::none, {},
                                   arguments.spec() + ": " + note);

@@ -38,7 +38,7 @@ bool fovea::codegen::skipsTerms(ComputeOp op, const RowsProduct &product) {
 
 ProductFunctions fovea::codegen::functionsOf(ComputeOp op, Type real) {
   const StorageFormat *packed = packedFormatOf(op, real);
-  if (packed && packed->kind == StorageFormat::Columns)
+  if (packed && packed->kind == StorageFormat::Whole)
     return {.multiply = gemmIntegersName,
             .multiplyRows = gemmIntegerRowsName,
             .pack = packIntegersName,
@@ -63,7 +63,7 @@ static void emitFunctions(ModuleOp module, Type real,
   switch (packed.kind) {
   case StorageFormat::Rounded:
     return emitGemm(module, {real, &packed}, target);
-  case StorageFormat::Columns:
+  case StorageFormat::Whole:
     return emitIntegerGemm(module, target);
   case StorageFormat::Groups:
     return emitGroupGemm(module, target);
