@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/data/SafeTensors.h"
-#include "runtime/data/Half.h"
 #include "runtime/data/Quantise.h"
 #include "runtime/data/TensorLayout.h"
 #include "runtime/data/TensorSeal.h"
@@ -33,14 +32,13 @@ static constexpr struct {
   DType type;
   std::string_view name;
   size_t size;
-} types[] = {
-    {DType::F64, "F64", 8}, {DType::F32, "F32", 4}, {DType::BF16, "BF16", 2},
-    {DType::I64, "I64", 8}, {DType::I32, "I32", 4}, {DType::I16, "I16", 2},
-    {DType::I8, "I8", 1},   {DType::U64, "U64", 8}, {DType::U32, "U32", 4},
-    {DType::U16, "U16", 2}, {DType::U8, "U8", 1},   {DType::Bool, "BOOL", 1}};
-
-/// No tensor has this type: its numbers become F32 while a file is read.
-static constexpr std::string_view halfName = "F16";
+} types[] = {{DType::F64, "F64", 8},   {DType::F32, "F32", 4},
+             {DType::BF16, "BF16", 2}, {DType::I64, "I64", 8},
+             {DType::I32, "I32", 4},   {DType::I16, "I16", 2},
+             {DType::I8, "I8", 1},     {DType::U64, "U64", 8},
+             {DType::U32, "U32", 4},   {DType::U16, "U16", 2},
+             {DType::U8, "U8", 1},     {DType::Bool, "BOOL", 1},
+             {DType::F16, "F16", 2}};
 
 std::string_view fovea::runtime::nameOf(DType type) {
   for (const auto &entry : types)
@@ -80,6 +78,14 @@ template <typename T> static T load(const std::byte *bytes, int64_t i) {
   return value;
 }
 
+/// An element of a type of rounded numbers.
+static float roundedAt(const StorageFormat &format, const std::byte *data,
+                       int64_t i) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, data + i * format.bytes, format.bytes);
+  return numberOf(format, bits);
+}
+
 template <typename T>
 static void save(std::vector<std::byte> &bytes, int64_t i, double value) {
   auto stored = static_cast<T>(value);
@@ -93,7 +99,8 @@ double fovea::runtime::elementOf(DType type, const std::byte *data, int64_t i) {
   case DType::F32:
     return load<float>(data, i);
   case DType::BF16:
-    return brainOf(load<uint16_t>(data, i));
+  case DType::F16:
+    return roundedAt(*roundedFormat(type), data, i);
   case DType::I64:
     return static_cast<double>(load<int64_t>(data, i));
   case DType::I32:
@@ -140,8 +147,12 @@ Tensor Tensor::of(DType type, std::vector<int64_t> shape,
       save<float>(bytes, i, value);
       break;
     case DType::BF16:
-      save<uint16_t>(bytes, i, brainBits(static_cast<float>(value)));
+    case DType::F16: {
+      const StorageFormat &format = *roundedFormat(type);
+      uint32_t number = bitsOf(format, static_cast<float>(value));
+      std::memcpy(bytes.data() + i * format.bytes, &number, format.bytes);
       break;
+    }
     case DType::I64:
       save<int64_t>(bytes, i, value);
       break;
@@ -291,19 +302,6 @@ private:
 };
 } // namespace
 
-/// Numbers of 16 bits as F32.
-static std::vector<std::byte> widened(const std::byte *data, size_t size,
-                                      float (*number)(uint16_t bits)) {
-  std::vector<std::byte> wide(2 * size);
-  for (size_t at = 0; at < size; at += sizeof(uint16_t)) {
-    uint16_t bits = 0;
-    std::memcpy(&bits, data + at, sizeof(bits));
-    float value = number(bits);
-    std::memcpy(wide.data() + 2 * at, &value, sizeof(value));
-  }
-  return wide;
-}
-
 static Status unreadable() {
   return Status::error(
       fmt::format("it cannot be read: {}",
@@ -326,8 +324,7 @@ static Status takeTensor(const TensorHeader &description,
       std::find_if(std::begin(types), std::end(types), [&](const auto &known) {
         return known.name == *description.type;
       });
-  bool isHalf = *description.type == halfName;
-  if (entry == std::end(types) && !isHalf)
+  if (entry == std::end(types))
     return Status::error(fmt::format("'{}' has the unknown dtype '{}'", name,
                                      *description.type));
   if (description.offsets->size() != 2)
@@ -339,7 +336,7 @@ static Status takeTensor(const TensorHeader &description,
         fmt::format("'{}' occupies bytes {} to {}, but the file has {}", name,
                     begin, end, available));
   // An extent of 0 makes the others harmless, but they must still be numbers.
-  uint64_t bytes = isHalf ? sizeof(uint16_t) : entry->size;
+  uint64_t bytes = entry->size;
   bool isEmpty = std::find(description.shape->begin(), description.shape->end(),
                            0) != description.shape->end();
   for (uint64_t extent : *description.shape) {
@@ -359,19 +356,25 @@ static Status takeTensor(const TensorHeader &description,
   tensor.bytes.resize(bytes);
   if (!source.read(first + begin, tensor.bytes.data(), bytes))
     return unreadable();
-  tensor.type = isHalf ? DType::F32 : entry->type;
-  if (isHalf)
-    tensor.bytes = widened(tensor.bytes.data(), bytes, halfOf);
+  tensor.type = entry->type;
   return Status::success();
 }
 
-/// Files store BF16, which no reader of tensors has to know, but for those of
-/// parameters in fewer bits.
-static void widenBrains(TensorFile &file) {
-  for (auto &[name, tensor] : file.tensors)
-    if (tensor.type == DType::BF16 && !isNarrow(name))
-      tensor = {DType::F32, tensor.shape,
-                widened(tensor.bytes.data(), tensor.bytes.size(), brainOf)};
+/// Files store rounded numbers, which no reader of tensors has to know, but for
+/// those of parameters in fewer bits.
+static void widenRounded(TensorFile &file) {
+  for (auto &[name, tensor] : file.tensors) {
+    const StorageFormat *format = roundedFormat(tensor.type);
+    if (!format || isNarrow(name))
+      continue;
+    Tensor wide = {DType::F32, tensor.shape, {}};
+    wide.bytes.resize(tensor.bytes.size() / format->bytes * sizeof(float));
+    for (size_t i = 0; i < wide.bytes.size() / sizeof(float); ++i) {
+      float value = roundedAt(*format, tensor.bytes.data(), i);
+      std::memcpy(wide.bytes.data() + i * sizeof(float), &value, sizeof(value));
+    }
+    tensor = std::move(wide);
+  }
 }
 
 /// No two tensors share a byte, and no byte is unused.
@@ -455,7 +458,7 @@ static Status parse(const TensorSource &source, TensorFile &file) {
   // The seal covers the stored numbers.
   Status status = checkSeal(file);
   if (status.succeeded())
-    widenBrains(file);
+    widenRounded(file);
   return status;
 }
 

@@ -21,9 +21,23 @@
 
 namespace fovea::runtime {
 
-/// Files have BF16; what is read from one is F32, but for parameters in fewer
-/// bits (runtime/data/Quantise.h).
-enum class DType { F64, F32, BF16, I64, I32, I16, I8, U64, U32, U16, U8, Bool };
+/// Files have BF16 and F16; what is read from one is F32, but for parameters in
+/// fewer bits (runtime/data/Quantise.h).
+enum class DType {
+  F64,
+  F32,
+  BF16,
+  I64,
+  I32,
+  I16,
+  I8,
+  U64,
+  U32,
+  U16,
+  U8,
+  Bool,
+  F16
+};
 
 /// `F64`, `I32`, `BOOL`: the name in a file.
 std::string_view nameOf(DType type);

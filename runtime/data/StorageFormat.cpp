@@ -37,6 +37,15 @@ static constexpr StorageFormat table[] = {
      .groupScale = "bf16",
      .help = "weights are multiples of a scale for each 32, in 4 bits, and all "
              "else is f32 (not for training)"},
+    {.name = "f16",
+     .exponentBits = 5,
+     .fractionBits = 10,
+     .largest = 0x7BFF,
+     .bytes = 2,
+     .type = DType::F16,
+     .element = "f16",
+     .help = "weights are rounded to IEEE halves, and all else is f32 (not for "
+             "training)"},
 };
 
 std::span<const StorageFormat> fovea::runtime::storageFormats() {
@@ -47,6 +56,14 @@ const StorageFormat *fovea::runtime::findStorageFormat(std::string_view name) {
   const StorageFormat *found =
       std::find_if(std::begin(table), std::end(table),
                    [&](const auto &format) { return format.name == name; });
+  return found == std::end(table) ? nullptr : found;
+}
+
+const StorageFormat *fovea::runtime::roundedFormat(DType type) {
+  const StorageFormat *found =
+      std::find_if(std::begin(table), std::end(table), [&](const auto &format) {
+        return format.kind == StorageFormat::Rounded && format.type == type;
+      });
   return found == std::end(table) ? nullptr : found;
 }
 

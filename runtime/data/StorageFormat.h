@@ -61,6 +61,8 @@ struct StorageFormat {
 std::span<const StorageFormat> storageFormats();
 /// Null: there is no such format.
 const StorageFormat *findStorageFormat(std::string_view name);
+/// The format of the rounded numbers of a tensor; null: they are others.
+const StorageFormat *roundedFormat(DType type);
 
 /// The number of a rounded format that has these bits. Above those of the
 /// largest number are infinity, if the fraction is 0, and NaN.

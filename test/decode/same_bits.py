@@ -1,6 +1,6 @@
 """What is decoded has the bits of what is scored and trained on.
 
-    same_bits.py MODELS_DIRECTORY WORK_DIRECTORY MODEL[:EQUATION].. [quick | oracle] [int8 | bf16 | int4]
+    same_bits.py MODELS_DIRECTORY WORK_DIRECTORY MODEL[:EQUATION].. [quick | oracle] [PRECISION]
     same_bits.py MODELS_DIRECTORY rest TEST
 
 Draws and searches; log p of each hypothesis that has ended is that of `fovea score` on what it
@@ -13,8 +13,8 @@ Where training and decoding treat a latent choice in different ways, the spec ge
 (`ALIKE`). What decoding adds to a dialogue is the difference of two scores.
 
 With `oracle`, what compiled code decodes in f32 has the bits of what the interpreter decodes, with a
-given beginning as well. `int8`, `bf16` and `int4` are precisions. `rest` prints why models
-that TEST does not name are not compared.
+given beginning as well. PRECISION is one of `PRECISIONS`. `rest` prints why models that TEST does
+not name are not compared.
 """
 
 import json
@@ -39,7 +39,7 @@ for name in ("convolution", "score_matrix", "named_condition", "top_places", "bl
 tiny.MODELS["prefix"] = ({"v.vocab": 9}, {"given": ("token 9", "M"), "word": ("sentence 9", "T")})
 BITS = tuple(f"b{number}" for number in range(10))
 tiny.MODELS["several"] = ({"word.vocab": 9}, {"word": ("sentence 9", "T"), **{name: ("bit", "T") for name in BITS}})
-PRECISIONS = ("int8", "bf16", "int4")
+PRECISIONS = ("int8", "bf16", "int4", "f16")
 GENERATED = (*BITS, "tgt", "word", "out", "output", "found", "support", "label", "answer", "stroke", "lift", "phone")
 # What decoding sets is set in training as well; given symbols are certain.
 SETS = {"speech": ["--set", "sharp=2"], "graves": ["--set", "bias=0.5"], "scheduled_sampling": ["--set", "k=1e30"]}

@@ -1,5 +1,6 @@
 // RUN: fovea-opt %s --attn-round-weights --split-input-file | FileCheck %s
 // RUN: fovea-opt %s --attn-round-weights=weights=int4 --split-input-file | FileCheck %s --check-prefix=GROUPS
+// RUN: fovea-opt %s --attn-round-weights=weights=f16 --split-input-file | FileCheck %s --check-prefix=HALVES
 
 // A matrix is read in bf16; a bias, and what computes with both, stay.
 
@@ -8,6 +9,7 @@ attn.system @loss {
   attn.length "T"
   %x = attn.data "x" : !attn.array<["T", 16], f64>
   // GROUPS: attn.param "w:int4.16" {attn.precision = i4} : !attn.array<[20, 16], f64>
+  // HALVES: attn.param "w:f16" {attn.precision = f16} : !attn.array<[20, 16], f64>
   // GROUPS: attn.param "b" : !attn.array<[20], f64>
   // CHECK: %[[W:.*]] = attn.param "w:bf16" {attn.precision = bf16} : !attn.array<[20, 16], f64>
   %w = attn.param "w" : !attn.array<[20, 16], f64>
