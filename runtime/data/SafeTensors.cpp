@@ -38,7 +38,7 @@ static constexpr struct {
              {DType::I8, "I8", 1},     {DType::U64, "U64", 8},
              {DType::U32, "U32", 4},   {DType::U16, "U16", 2},
              {DType::U8, "U8", 1},     {DType::Bool, "BOOL", 1},
-             {DType::F16, "F16", 2}};
+             {DType::F16, "F16", 2},   {DType::F8E4M3, "F8_E4M3", 1}};
 
 std::string_view fovea::runtime::nameOf(DType type) {
   for (const auto &entry : types)
@@ -100,6 +100,7 @@ double fovea::runtime::elementOf(DType type, const std::byte *data, int64_t i) {
     return load<float>(data, i);
   case DType::BF16:
   case DType::F16:
+  case DType::F8E4M3:
     return roundedAt(*roundedFormat(type), data, i);
   case DType::I64:
     return static_cast<double>(load<int64_t>(data, i));
@@ -147,7 +148,8 @@ Tensor Tensor::of(DType type, std::vector<int64_t> shape,
       save<float>(bytes, i, value);
       break;
     case DType::BF16:
-    case DType::F16: {
+    case DType::F16:
+    case DType::F8E4M3: {
       const StorageFormat &format = *roundedFormat(type);
       uint32_t number = bitsOf(format, static_cast<float>(value));
       std::memcpy(bytes.data() + i * format.bytes, &number, format.bytes);

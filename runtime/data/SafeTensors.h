@@ -21,8 +21,8 @@
 
 namespace fovea::runtime {
 
-/// Files have BF16 and F16; what is read from one is F32, but for parameters in
-/// fewer bits (runtime/data/Quantise.h).
+/// Files have BF16, F16 and F8_E4M3; what is read from one is F32, but for
+/// parameters in fewer bits (runtime/data/Quantise.h).
 enum class DType {
   F64,
   F32,
@@ -36,7 +36,8 @@ enum class DType {
   U16,
   U8,
   Bool,
-  F16
+  F16,
+  F8E4M3
 };
 
 /// `F64`, `I32`, `BOOL`: the name in a file.

@@ -46,6 +46,15 @@ static constexpr StorageFormat table[] = {
      .element = "f16",
      .help = "weights are rounded to IEEE halves, and all else is f32 (not for "
              "training)"},
+    {.name = "e4m3",
+     .exponentBits = 4,
+     .fractionBits = 3,
+     .largest = 0x7E, // 448; the next one is NaN
+     .type = DType::F8E4M3,
+     .element = "f8E4M3FN",
+     .columnScale = "e4m3_scale",
+     .help = "weights of products are numbers of 8 bits with a scale for each "
+             "column, and all else is f32 (not for training)"},
 };
 
 std::span<const StorageFormat> fovea::runtime::storageFormats() {

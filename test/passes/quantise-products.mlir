@@ -1,4 +1,5 @@
 // RUN: fovea-opt %s --attn-quantise-products --split-input-file | FileCheck %s
+// RUN: fovea-opt %s --attn-quantise-products=weights=e4m3 --split-input-file | FileCheck %s --check-prefix=ROUNDED
 
 // Logits: a scale and whole numbers for each row, and of the weights as
 // parameters.
@@ -26,6 +27,22 @@
 // CHECK:         %[[C:.*]] = arith.mulf %[[A]], %[[B]]
 // CHECK:         %[[D:.*]] = attn.read %[[SUM]][%[[T]], %[[N]]]
 // CHECK:         arith.mulf %[[C]], %[[D]]
+
+// Rounded numbers: the sum keeps its row and its order.
+
+// ROUNDED-LABEL: attn.system @loss
+// ROUNDED-DAG:   %[[X:.*]] = attn.data "x"
+// ROUNDED-DAG:   %[[NUMBERS:.*]] = attn.param "w:e4m3.1" {attn.precision = f8E4M3FN} : !attn.array<[20, 16], f64>
+// ROUNDED-DAG:   %[[SCALES:.*]] = attn.param "w:e4m3_scale.1" : !attn.array<[20], f64>
+// ROUNDED-NOT:   attn.compute "y.
+// ROUNDED:       %[[SUM:.*]] = attn.compute "y.sum" (%[[T:.*]]: "T", %[[N:.*]]: 20) sum (%[[K:.*]]: 16) order(chain, fused) {
+// ROUNDED-DAG:     attn.read %[[X]][%[[T]], %[[K]]]
+// ROUNDED-DAG:     attn.read %[[NUMBERS]][%[[N]], %[[K]]]
+// ROUNDED:       } : !attn.array<["T", 20], f64>
+// ROUNDED:       attn.compute "y" (%[[T:.*]]: "T", %[[N:.*]]: 20) {
+// ROUNDED:         %[[B:.*]] = attn.read %[[SCALES]][%[[N]]]
+// ROUNDED:         %[[D:.*]] = attn.read %[[SUM]][%[[T]], %[[N]]]
+// ROUNDED:         arith.mulf %[[B]], %[[D]]
 attn.system @loss {
   attn.length "T"
   %x = attn.data "x" : !attn.array<["T", 16], f64>
@@ -55,6 +72,11 @@ attn.system @loss {
 // CHECK:         arith.constant 1024 : index
 // CHECK:       attn.compute "h" (
 // CHECK:         arith.addf
+
+// One sum of all terms.
+
+// ROUNDED-LABEL: attn.system @decode
+// ROUNDED:       attn.compute "h.sum" {{.*}} sum (%{{.*}}: 1030) order(chain, fused)
 attn.system @decode {
   attn.length "T"
   %id = attn.data "id" : !attn.array<["T"], i64>

@@ -272,8 +272,8 @@ TEST(SafeTensors, EntriesThatAreWrong) {
   EXPECT_EQ(
       errorOf(fileOf(R"({"a": {"shape": [1], "data_offsets": [0, 8]}})", 8)),
       "'a' has no 'dtype'");
-  EXPECT_EQ(errorOf(fileOf(tensor("F8_E4M3", "[1]", "[0, 2]"), 2)),
-            "'a' has the unknown dtype 'F8_E4M3'");
+  EXPECT_EQ(errorOf(fileOf(tensor("F8_E5M2", "[1]", "[0, 2]"), 2)),
+            "'a' has the unknown dtype 'F8_E5M2'");
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "[-1]", "[0, 8]"), 8)),
             "'a' has a negative number in an unexpected place");
   EXPECT_EQ(errorOf(fileOf(tensor("F64", "[1.5]", "[0, 8]"), 8)),

@@ -9,7 +9,7 @@ import struct
 import sys
 
 CODES = {"F64": "d", "F32": "f", "F16": "e", "BF16": "H", "I64": "q", "I32": "i",
-         "U8": "B"}
+         "U8": "B", "F8_E4M3": "B"}
 
 
 def flatten(value):
