@@ -34,7 +34,7 @@ GLANCE = [
     ("sorting", "Vinyals et al. (2015), sorting", "exact, %", "5 to 10 numbers, exact, %", "`pointer`", "`blind`", ""),
     ("parsing", "Vinyals et al. (2015), parsing", "labelled F1", "labelled F1", "the same, trees", "a grammar", "70"),
     ("sentiment", "Lin et al. (2017), sentiment", "right, %", "right, %", "four hops", "words and pairs", "78.8"),
-    ("entailment", "Lin et al. (2017), entailment", "right, %", "right, %", "`snli_gated`, words marked", "words and which", "67"),
+    ("entailment", "Lin et al. (2017), entailment", "right, %", "right, %", "the same, told", "words and which", "67"),
     ("language", "Mikolov et al. (2010), with 5-grams", "perplexity", "perplexity", "the same and", "5-grams", ""),
     ("dialogue", "Serban et al. (2017)", "perplexity", "perplexity", "`hred`", "5-grams", ""),
     ("copy", "Graves, Wayne and Danihelka (2014)", "nats per bit of 16 rows", "16 rows", "`ntm`, random", "an LSTM", ""),

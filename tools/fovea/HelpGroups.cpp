@@ -13,8 +13,9 @@ static void groupOptions(CLI::App &command) {
   static const Group groups[] = {
       {"Model", {"--set", "--weights", "--config", "--vocab", "--seed"}},
       {"Data",
-       {"--data", "--valid", "--valid-ref", "--max-data-mb", "--prefix",
-        "--dictionary", "--hyp", "--ref", "--empty-references", "--sweep"}},
+       {"--data", "--valid", "--valid-ref", "--batch", "--lengths",
+        "--max-data-mb", "--prefix", "--dictionary", "--hyp", "--ref",
+        "--empty-references", "--sweep"}},
       {"When to stop",
        {"--steps", "--epochs", "--minutes", "--patience", "--dry-run"}},
       {"Validation and output",
@@ -33,7 +34,8 @@ static void groupOptions(CLI::App &command) {
        {"--threads", "--dtype", "--cpu", "--target", "--precision",
         "--max-activation-mb", "--shard-optimiser", "--max-silence"}},
       {"Debugging",
-       {"--reference", "--stop-after", "--explain", "--trace", "--checked"}},
+       {"--reference", "--stop-after", "--explain", "--trace", "--checked",
+        "--launches", "--prove"}},
   };
   constexpr size_t most = 8;
   if (command.get_options().size() <= most)
