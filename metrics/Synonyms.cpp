@@ -1,15 +1,13 @@
 //===- Synonyms.cpp - words of one meaning --------------------------------===//
 
 #include "metrics/Synonyms.h"
-#include "runtime/data/OpenFile.h"
+#include "runtime/data/PackedFile.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <functional>
 #include <optional>
-#include <zlib.h>
 
 using namespace fovea::metrics;
 
@@ -23,32 +21,13 @@ static constexpr std::pair<std::string_view, std::string_view> endings[] = {
     {"es", "e"},    {"es", ""},     {"ed", "e"},  {"ed", ""},   {"ing", "e"},
     {"ing", ""},    {"er", ""},     {"est", ""},  {"er", "e"},  {"est", "e"}};
 
-static std::string readProblem(gzFile file) {
-  int code = Z_ERRNO;
-  const char *text = file ? gzerror(file, &code) : "";
-  return code == Z_ERRNO ? std::strerror(errno ? errno : EIO) : text;
-}
-
-/// What is compressed is unpacked.
+/// What is packed is unpacked.
 static bool readWhole(const std::string &path, std::string &text,
                       std::string &problem) {
-  int descriptor = fovea::runtime::openToRead(path, problem);
-  if (descriptor < 0) {
-    problem = "cannot read '" + path + "': " + problem;
-    return false;
-  }
-  errno = 0;
-  gzFile file = gzdopen(descriptor, "rb");
-  int count = file ? 1 : -1;
-  for (char part[1 << 16]; count > 0;) {
-    count = gzread(file, part, sizeof part);
-    text.append(part, static_cast<size_t>(std::max(count, 0)));
-  }
-  if (count < 0)
-    problem = "cannot read '" + path + "': " + readProblem(file);
-  if (file)
-    gzclose(file);
-  return count == 0;
+  if (fovea::runtime::readUnpacked(path, text, problem))
+    return true;
+  problem = "cannot read '" + path + "': " + problem;
+  return false;
 }
 
 std::vector<std::string_view> Synonyms::wordsOf(std::string_view line) {

@@ -5,7 +5,7 @@
 #include "app/data/Pixels.h"
 #include "app/data/Sound.h"
 #include "runtime/data/OpenFile.h"
-#include "runtime/data/SoundFrames.h"
+#include "runtime/data/Resample.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -34,7 +34,9 @@ static bool isPicture(StringRef name) {
   return endsAs(name, {".png", ".jpg", ".jpeg"});
 }
 
-static bool isSound(StringRef name) { return endsAs(name, {".wav", ".flac"}); }
+static bool isSound(StringRef name) {
+  return endsAs(name, {".wav", ".flac", ".ogg", ".opus", ".mp3"});
+}
 
 bool fovea::cli::isDataFile(StringRef name) {
   return isPicture(name) || isSound(name) || name.ends_with(".npy");
@@ -53,10 +55,11 @@ Status fovea::cli::listFiles(const std::string &path,
     if (name.starts_with("."))
       continue;
     if (!isDataFile(name))
-      return Status::error(
-          fmt::format("unsupported file type of '{}'; expected a picture "
-                      "(.png, .jpg), a sound (.wav, .flac) or an array (.npy)",
-                      file->path()));
+      return Status::error(fmt::format(
+          "unsupported file type of '{}'; expected a picture "
+          "(.png, .jpg), a sound (.wav, .flac, .ogg, .opus, .mp3) or "
+          "an array (.npy)",
+          file->path()));
     files.push_back(file->path());
   }
   if (failure)
@@ -157,13 +160,21 @@ Status FileReader::readPixels(const std::string &path, LoadedValues &result) {
   if (Status status = readBytes(path, bytes); status.failed())
     return status;
   runtime::Picture picture;
-  auto take = [&](int64_t rows, int64_t columns) {
+  auto setSize = [&](int64_t rows, int64_t columns) {
     return setShape(path, axes.shapeOf(rows, columns), result);
   };
+  PixelOptions options = optionsOf(data);
+  runtime::TakeSize take =
+      options.resize ? runtime::checkResizable(path) : setSize;
   if (Status status = readPicture(bytes, path, axes.channels, take, picture);
       status.failed())
     return status;
-  result.values.values = optionsOf(data).valuesOf(picture, axes);
+  if (options.resize) {
+    picture.resizeTo(axes.rows, axes.columns);
+    if (Status status = setSize(axes.rows, axes.columns); status.failed())
+      return status;
+  }
+  result.values.values = options.valuesOf(picture, axes);
   return Status::success();
 }
 
@@ -175,8 +186,12 @@ Status FileReader::readFrames(const std::string &path, LoadedValues &result) {
                                "from it: 'real(123) from sound(rate = 16000)'",
                                data.name));
   runtime::SoundOptions options = runtime::SoundOptions::from(loader.numbers);
+  int64_t rate = 0;
   std::vector<double> samples;
-  if (Status status = readSound(path, options.rate, samples); status.failed())
+  Status status = readSound(path, rate, samples);
+  if (status.succeeded())
+    status = runtime::resample(path, rate, options, samples);
+  if (status.failed())
     return status;
   result.values.values = runtime::framesOf(samples, options);
   int64_t count = result.values.values.size() / options.width();

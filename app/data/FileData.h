@@ -1,9 +1,9 @@
 //===- FileData.h - pictures, sounds and arrays as data -------------------===//
 //
-// Reads data values from files that are not text: PNG and JPEG, WAV and FLAC,
-// npy and npz. The spec defines the conversion (`from pixels(..)`), so it is
-// stored with the weights. A file is untrusted, and must have the extents of
-// the data: nothing is cropped or resized.
+// Reads data values from files that are not text: PNG and JPEG, WAV, FLAC, Ogg
+// and MP3, npy and npz. The spec defines the conversion (`from pixels(..)`), so
+// it is stored with the weights. A file is untrusted, and must have the extents
+// of the data: nothing is cropped, or resized unless the spec says so.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,6 +2,7 @@
 
 #include "app/data/Rows.h"
 #include "app/open/JsonDepth.h"
+#include "runtime/data/PackedFile.h"
 #include "llvm/Support/JSON.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using runtime::Status;
 static constexpr unsigned deepestJson = 8;
 
 RowKind fovea::cli::rowKindOf(StringRef name) {
-  name.consume_back(".gz");
+  name = runtime::withoutPacking(name);
   if (name.ends_with(".jsonl") || name.ends_with(".ndjson"))
     return RowKind::Json;
   return name.ends_with(".csv") ? RowKind::Table : RowKind::Text;

@@ -1,4 +1,4 @@
-//===- Sound.cpp - samples from WAV and FLAC ------------------------------===//
+//===- Sound.cpp - samples of sound files ---------------------------------===//
 //
 // Uses libsndfile.
 //
@@ -7,20 +7,50 @@
 #include "app/data/Sound.h"
 #include "runtime/data/OpenFile.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <memory>
 
 #include <sndfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace fovea;
 using namespace fovea::cli;
 using fovea::runtime::Status;
 
+/// Returns whether the file ends with the last page of an Ogg stream, which has
+/// a mark. libsndfile takes a file that was cut for a shorter sound.
+static bool hasLastPage(int descriptor) {
+  constexpr off_t head = 27, largest = head + 255 + 255 * 255;
+  struct stat status;
+  if (fstat(descriptor, &status) != 0)
+    return false;
+  std::string end(std::min(status.st_size, largest), '\0');
+  if (pread(descriptor, end.data(), end.size(),
+            status.st_size - off_t(end.size())) != ssize_t(end.size()))
+    return false;
+  for (size_t page = end.rfind("OggS"); page != end.npos;
+       page = page == 0 ? end.npos : end.rfind("OggS", page - 1)) {
+    if (page + head > end.size())
+      continue;
+    // The sizes of its parts follow their number.
+    size_t next = page + head + uint8_t(end[page + head - 1]);
+    if (next > end.size())
+      continue;
+    for (size_t i = page + head, last = next; i < last; ++i)
+      next += uint8_t(end[i]);
+    if (next == end.size())
+      return (end[page + 5] & 4) != 0;
+  }
+  return false;
+}
+
 /// An hour at the highest rate: no example has more.
 static constexpr int64_t mostSamples = int64_t(1) << 28;
 
-Status fovea::cli::readSound(const std::string &path, int64_t rate,
+Status fovea::cli::readSound(const std::string &path, int64_t &rate,
                              std::vector<double> &samples) {
   auto fail = [&](const std::string &why) {
     return Status::error(
@@ -36,10 +66,12 @@ Status fovea::cli::readSound(const std::string &path, int64_t rate,
       sf_close);
   if (!file)
     return fail(sf_strerror(nullptr));
-  if (info.samplerate != rate)
-    return Status::error(fmt::format(
-        "the sound '{}' has {} samples per second but 'from sound' expects {}",
-        path, info.samplerate, rate));
+  rate = info.samplerate;
+  if ((info.format & SF_FORMAT_TYPEMASK) == SF_FORMAT_OGG &&
+      !hasLastPage(descriptor))
+    return fail("its last page is damaged or missing");
+  if (info.frames == SF_COUNT_MAX)
+    return fail("it is damaged");
   if (info.frames < 1 || info.frames > mostSamples / info.channels)
     return fail(fmt::format("it has {} samples", info.frames));
   // The header may claim any number of samples: allocate memory only for those

@@ -1,4 +1,9 @@
-//===- Sound.h - samples from WAV and FLAC --------------------------------===//
+//===- Sound.h - samples of sound files -----------------------------------===//
+//
+// WAV and FLAC have the same samples everywhere. Ogg (Vorbis, Opus) and MP3 are
+// decoded by libraries whose last bits depend on their version and on the CPU.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_APP_DATA_SOUND_H
 #define FOVEA_APP_DATA_SOUND_H
@@ -11,9 +16,8 @@
 
 namespace fovea::cli {
 
-/// Reads the samples of a file; averages several channels. Another sample rate
-/// is an error.
-runtime::Status readSound(const std::string &path, int64_t rate,
+/// Reads the samples of a file, and their rate; averages several channels.
+runtime::Status readSound(const std::string &path, int64_t &rate,
                           std::vector<double> &samples);
 
 } // namespace fovea::cli

@@ -4,20 +4,16 @@
 #include "app/data/FileData.h"
 #include "app/data/Inputs.h"
 #include "frontends/fov/syntax/SourceFile.h"
-#include "runtime/data/OpenFile.h"
 #include "runtime/data/RowText.h"
 #include "runtime/data/UnknownWords.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
 #include <tuple>
-#include <unistd.h>
 #include <utility>
-#include <zlib.h>
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -43,10 +39,7 @@ TextSource fovea::cli::sourceOf(const std::string &given,
   return {file.str(), number};
 }
 
-TextLines::~TextLines() {
-  if (file)
-    gzclose(file);
-}
+TextLines::~TextLines() = default;
 
 bool TextLines::fail(const std::string &text) {
   session.error(text);
@@ -72,7 +65,7 @@ bool TextLines::checkText(StringRef bytes) {
 
 /// Returns whether a file name means JSON, compressed or not.
 static bool isJson(StringRef name) {
-  name.consume_back(".gz");
+  name = runtime::withoutPacking(name);
   return name.ends_with(".jsonl") || name.ends_with(".ndjson") ||
          name.ends_with(".json");
 }
@@ -100,31 +93,8 @@ bool TextLines::open() {
                                            std::move(*text));
     return true;
   }
-  // Uncompressed content is read unchanged.
-  int descriptor = runtime::openToRead(source.path, why);
-  file = descriptor < 0 ? nullptr : gzdopen(descriptor, "rb");
-  if (file)
-    return true;
-  if (descriptor >= 0) {
-    why = std::strerror(errno);
-    close(descriptor);
-  }
-  return fail("cannot read '" + source.path + "': " + why);
-}
-
-/// Reads on after a signal. What zlib has read before it is lost, so the file
-/// is read from its beginning; a pipe fails.
-static int readThroughSignals(gzFile file, char *bytes, unsigned size) {
-  return runtime::throughSignals([&] {
-    int count = gzread(file, bytes, size);
-    if (count >= 0 || errno != EINTR)
-      return count;
-    z_off_t place = gztell(file);
-    gzclearerr(file);
-    bool isBack = gzrewind(file) == 0 && gzseek(file, place, SEEK_SET) == place;
-    errno = isBack ? EINTR : ESPIPE;
-    return count;
-  });
+  file = runtime::PackedFile::open(source.path, why);
+  return file || fail("cannot read '" + source.path + "': " + why);
 }
 
 /// Reads the next part, which ends at a line end. Returns false at the end.
@@ -132,7 +102,7 @@ bool TextLines::fill() {
   bool hasLine = pending.find('\n') != std::string::npos;
   while (file && (hold == All || !hasLine || pending.size() < partSize)) {
     char chunk[chunkSize];
-    int count = readThroughSignals(file, chunk, sizeof(chunk));
+    ptrdiff_t count = file->read(chunk, sizeof(chunk));
     if (count > 0) {
       if (!checkText({chunk, size_t(count)}))
         return false;
@@ -143,15 +113,11 @@ bool TextLines::fill() {
         return failTooLong();
       continue;
     }
-    int code = Z_OK;
-    std::string problem = gzerror(file, &code);
-    // gzread does not report truncated files; gzclose does.
-    int closed = gzclose(std::exchange(file, nullptr));
-    if (count < 0 || code != Z_OK || closed != Z_OK)
-      return fail((StringRef(source.path).ends_with(".gz") ? "cannot unpack '"
-                                                           : "cannot read '") +
-                  source.path + "'" +
-                  (code == Z_OK || problem.empty() ? "" : ": " + problem));
+    auto done = std::exchange(file, nullptr);
+    if (count < 0)
+      return fail(fmt::format("cannot {} '{}': {}",
+                              done->isPacked() ? "unpack" : "read", source.path,
+                              done->problem()));
   }
   size_t size = file ? pending.rfind('\n') + 1 : pending.size();
   StringRef text = StringRef(pending).take_front(size);

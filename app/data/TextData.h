@@ -1,7 +1,7 @@
 //===- TextData.h - files of examples and of symbols ----------------------===//
 //
-// Reads one example per line, with runtime/data/Text.h. Decompresses .gz files.
-// Shows errors with their line.
+// Reads one example per line, with runtime/data/Text.h. Unpacks .gz, .zst and
+// .xz files. Shows errors with their line.
 //
 // A vocabulary comes from a file, is stored with weights, or is built from
 // text. Ids: 0 is <s>, 1 </s>, 2 <unk>, then the symbols by decreasing
@@ -15,9 +15,8 @@
 #include "app/data/Rows.h"
 #include "app/open/Session.h"
 #include "dialect/reference/Array.h"
+#include "runtime/data/PackedFile.h"
 #include "runtime/data/Text.h"
-
-struct gzFile_s; // of zlib
 
 namespace fovea::cli {
 
@@ -129,7 +128,8 @@ private:
   Session &session;
   TextSource source;
   Hold hold;
-  gzFile_s *file = nullptr; // null: nothing more is to be read
+  /// Null: nothing more is to be read.
+  std::unique_ptr<runtime::PackedFile> file;
   bool isOpen = false, isBroken = false;
   std::string pending; // read, and no whole line yet
   /// The current part, if this object owns it, and its rest.

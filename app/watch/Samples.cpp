@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <zlib.h>
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -125,14 +124,19 @@ static std::vector<std::string> firstLines(const std::string &given) {
   TextSource source = sourceOf(given);
   std::vector<std::string> lines;
   std::string line, why;
-  int descriptor = runtime::openToRead(source.path, why);
-  gzFile file = descriptor < 0 ? nullptr : gzdopen(descriptor, "rb");
+  auto file = runtime::PackedFile::open(source.path, why);
   if (!file)
     return lines;
-  for (int c; lines.size() < numSamples &&
-              line.size() <= runtime::longestLine && (c = gzgetc(file)) >= 0;) {
-    if (c != '\n') {
-      line += char(c);
+  std::string part(1 << 16, '\0');
+  ptrdiff_t count = 0, next = 0; // in the part
+  while (lines.size() < numSamples && line.size() <= runtime::longestLine) {
+    if (next == count) {
+      next = 0;
+      if ((count = file->read(part.data(), part.size())) <= 0)
+        break;
+    }
+    if (char c = part[next++]; c != '\n') {
+      line += c;
       continue;
     }
     StringRef text = line;
@@ -142,7 +146,6 @@ static std::vector<std::string> firstLines(const std::string &given) {
         (source.column > 0 ? text.split('\t').first : text).rtrim('\r').str());
     line.clear();
   }
-  gzclose(file);
   return lines;
 }
 

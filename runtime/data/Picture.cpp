@@ -2,6 +2,8 @@
 
 #include "runtime/data/Picture.h"
 
+#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 using namespace fovea::runtime;
@@ -68,6 +70,89 @@ void Picture::convertTo(int64_t wanted) {
   channels = wanted;
 }
 
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+TakeSize fovea::runtime::checkResizable(const std::string &path) {
+  return [path](int64_t rows, int64_t columns) {
+    constexpr int64_t mostOfAxis = 1 << 16, most = int64_t(1) << 26;
+    bool isGood =
+        std::max(rows, columns) <= mostOfAxis && rows * columns <= most;
+    return isGood ? Status::success()
+                  : unreadablePicture(
+                        path, fmt::format("it has {} rows of {} pixels, too "
+                                          "many to resize it",
+                                          rows, columns));
+  };
+}
+
+namespace {
+
+/// The pixels of an axis that become one, and their weights.
+struct Share {
+  int64_t first = 0;
+  std::vector<double> weights;
+};
+
+/// The shares of `to` pixels in `from`.
+std::vector<Share> sharesOf(int64_t from, int64_t to) {
+  std::vector<Share> shares(to);
+  double step = double(from) / double(to), reach = std::max(1.0, step);
+  for (int64_t j = 0; j < to; ++j) {
+    double centre = (double(j) + 0.5) * double(from) / double(to);
+    int64_t begin = std::max<int64_t>(0, int64_t(centre - reach - 1));
+    double sum = 0;
+    for (int64_t i = begin; i < from && double(i) < centre + reach; ++i) {
+      double weight = 1 - std::fabs(double(i) + 0.5 - centre) / reach;
+      if (weight <= 0)
+        continue;
+      if (shares[j].weights.empty())
+        shares[j].first = i;
+      shares[j].weights.push_back(weight);
+      sum += weight;
+    }
+    for (double &weight : shares[j].weights)
+      weight /= sum;
+  }
+  return shares;
+}
+
+} // namespace
+
+void Picture::resizeTo(int64_t newRows, int64_t newColumns) {
+  if (newRows == rows && newColumns == columns)
+    return;
+  std::vector<Share> ofRows = sharesOf(rows, newRows),
+                     ofColumns = sharesOf(columns, newColumns);
+  int64_t width = columns * channels;
+  std::vector<uint8_t> result;
+  result.reserve(newRows * newColumns * channels);
+  for (const Share &above : ofRows) {
+    std::vector<double> row(width, 0);
+    for (size_t k = 0; k < above.weights.size(); ++k) {
+      const uint8_t *from = &bytes[(above.first + int64_t(k)) * width];
+      for (int64_t i = 0; i < width; ++i)
+        row[i] += from[i] * above.weights[k];
+    }
+    for (const Share &beside : ofColumns)
+      for (int64_t channel = 0; channel < channels; ++channel) {
+        double sum = 0;
+        for (size_t k = 0; k < beside.weights.size(); ++k)
+          sum += row[(beside.first + int64_t(k)) * channels + channel] *
+                 beside.weights[k];
+        result.push_back(uint8_t(std::clamp(sum + 0.5, 0.0, 255.0)));
+      }
+  }
+  bytes = std::move(result);
+  rows = newRows;
+  columns = newColumns;
+}
+
+//===----------------------------------------------------------------------===//
+// Axes
+//===----------------------------------------------------------------------===//
+
 PixelAxes::PixelAxes(const DataSpec &spec) {
   auto numOf = [&](size_t axis) {
     const DataAxis &what = spec.axes[axis];
@@ -81,12 +166,20 @@ PixelAxes::PixelAxes(const DataSpec &spec) {
   if (isFilm)
     channels = numOf(3);
   haveAxis = spec.axes.size() == 3;
-  if (!haveAxis)
+  if (haveAxis) {
+    channels = numOf(2);
+    areFirst = channels == 0;
+    if (areFirst)
+      channels = numOf(0);
+  }
+  auto sizeOf = [&](size_t axis) {
+    const DataAxis &what = spec.axes[axis + areFirst];
+    return what.length.empty() ? what.size : 0;
+  };
+  if (channels == 0 || isFilm)
     return;
-  channels = numOf(2);
-  areFirst = channels == 0;
-  if (areFirst)
-    channels = numOf(0);
+  rows = sizeOf(0);
+  columns = sizeOf(1);
 }
 
 std::vector<int64_t> PixelAxes::shapeOf(int64_t rows, int64_t columns) const {
@@ -109,6 +202,8 @@ PixelOptions::from(const std::map<std::string, std::vector<double>> &arguments,
     options.mean = found->second;
   if (auto found = arguments.find("deviation"); found != arguments.end())
     options.deviation = found->second;
+  if (auto found = arguments.find("resize"); found != arguments.end())
+    options.resize = found->second.front() != 0;
   return options;
 }
 

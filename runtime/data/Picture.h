@@ -23,6 +23,16 @@ struct Picture {
   /// Colours become grey by luminance; without an opacity channel the picture
   /// is blended onto white.
   void convertTo(int64_t channels);
+
+  /// Stretches the picture to another size. Along an axis of n pixels that
+  /// become m, with s = max(1, n / m), pixel j of the result is
+  ///
+  ///   sum over i of p[i] w(i) / sum over i of w(i),
+  ///   w(i) = max(0, 1 - |i + 1/2 - (j + 1/2) n / m| / s)
+  ///
+  /// first of rows, then of columns, in rising order and in f64. Each channel
+  /// is rounded once, halves up. So each bit is the same on every machine.
+  void resizeTo(int64_t rows, int64_t columns);
 };
 
 /// Decides whether a picture of so many rows and columns is acceptable, before
@@ -37,10 +47,15 @@ Status unreadablePicture(const std::string &path, const std::string &why);
 Status checkSize(const std::string &path, int64_t rows, int64_t columns,
                  double most, const TakeSize &take);
 
+/// Accepts the sizes that `Picture::resizeTo` can begin with, for any picture
+/// of moderate size: at most 65,536 pixels along an axis, and 2^26 in all.
+TakeSize checkResizable(const std::string &path);
+
 /// The axes of data that are the rows, columns and channels of pictures.
 struct PixelAxes {
-  int64_t channels = 0;  // 0: the data hold no pictures
-  bool haveAxis = false; // of their own
+  int64_t channels = 0;          // 0: the data hold no pictures
+  int64_t rows = 0, columns = 0; // 0: any number, or a film
+  bool haveAxis = false;         // of their own
   bool areFirst = false;
   bool isFilm = false; // frames, each a picture; a file of a picture is none
 
@@ -50,10 +65,11 @@ struct PixelAxes {
 };
 
 /// How bytes become numbers: `from pixels(mean = .., deviation = ..)`, one
-/// number for all channels or one for each.
+/// number for all channels or one for each. `resize`: pictures of any size are
+/// stretched to the rows and columns of the data.
 struct PixelOptions {
   std::vector<double> mean = {0}, deviation = {1};
-  bool isBit = false;
+  bool isBit = false, resize = false;
 
   static PixelOptions
   from(const std::map<std::string, std::vector<double>> &arguments, bool isBit);

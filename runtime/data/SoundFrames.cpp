@@ -24,6 +24,7 @@ SoundOptions SoundOptions::from(
   options.window = number("window");
   options.shift = number("shift");
   options.normalise = number("normalise") != 0;
+  options.resample = number("resample") != 0;
   return options;
 }
 

@@ -34,6 +34,7 @@ struct SoundOptions {
   int64_t filters = 40, deltas = 2;
   double window = 0.025, shift = 0.01; // seconds
   bool normalise = true;
+  bool resample = false; // files of other rates
 
   /// From the arguments of `from sound(..)`, which are all present.
   static SoundOptions

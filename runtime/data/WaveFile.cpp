@@ -55,7 +55,7 @@ Status fovea::runtime::readWave(const std::string &bytes,
   std::string_view text = bytes, data;
   if (text.size() < 12 || !text.starts_with("RIFF") ||
       text.substr(8, 4) != "WAVE")
-    return fail("it is neither WAV nor FLAC");
+    return fail("it is neither WAV nor FLAC; help: programs read only these");
   Format format;
   bool hasData = false;
   for (size_t place = 12; place + 8 <= text.size() && !hasData;) {

@@ -122,11 +122,11 @@ template <typename A> static void fields(A &a, ParameterDescription &x) {
 
 template <typename A> static void fields(A &a, SoundOptions &x) {
   a(x.rate), a(x.filters), a(x.deltas), a(x.window), a(x.shift);
-  a(x.normalise);
+  a(x.normalise), a(x.resample);
 }
 
 template <typename A> static void fields(A &a, PixelOptions &x) {
-  a(x.mean), a(x.deviation), a(x.isBit);
+  a(x.mean), a(x.deviation), a(x.isBit), a(x.resize);
 }
 
 template <typename A> static void fields(A &a, DataDescription &x) {
@@ -430,7 +430,8 @@ static bool isWhole(const DataDescription &data) {
            static_cast<int64_t>(numbers.size()) == axes.channels;
   };
   return axes.channels > 0 && !axes.isFilm && isGood(data.pixels.mean) &&
-         isGood(data.pixels.deviation);
+         isGood(data.pixels.deviation) &&
+         (!data.pixels.resize || (axes.rows > 0 && axes.columns > 0));
 }
 
 static bool isWhole(const Description &description) {

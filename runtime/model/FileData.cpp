@@ -3,6 +3,7 @@
 #include "runtime/model/FileData.h"
 #include "runtime/data/FlacFile.h"
 #include "runtime/data/PngFile.h"
+#include "runtime/data/Resample.h"
 #include "runtime/data/SafeTensors.h"
 #include "runtime/data/WaveFile.h"
 
@@ -19,10 +20,9 @@ static Status readSound(const std::string &bytes, const std::string &path,
   auto read = bytes.starts_with("fLaC") ? readFlac : readWave;
   if (Status status = read(bytes, path, rate, samples); status.failed())
     return status;
-  if (rate != data.sound.rate)
-    return Status::error(fmt::format(
-        "the sound '{}' has {} samples per second but 'from sound' expects {}",
-        path, rate, data.sound.rate));
+  if (Status status = resample(path, rate, data.sound, samples);
+      status.failed())
+    return status;
   if (samples.empty())
     return Status::error(
         fmt::format("cannot read the sound '{}': it has 0 samples", path));
@@ -65,12 +65,19 @@ static Status readPicture(const std::string &bytes, const std::string &path,
                           Lengths &lengths) {
   PixelAxes axes(data.spec);
   Picture picture;
-  auto take = [&](int64_t rows, int64_t columns) {
+  auto setSize = [&](int64_t rows, int64_t columns) {
     return setShape(path, data, axes.shapeOf(rows, columns), values, lengths);
   };
+  bool resize = data.pixels.resize;
+  TakeSize take = resize ? checkResizable(path) : setSize;
   if (Status status = readPng(bytes, path, take, picture); status.failed())
     return status;
   picture.convertTo(axes.channels);
+  if (resize) {
+    picture.resizeTo(axes.rows, axes.columns);
+    if (Status status = setSize(axes.rows, axes.columns); status.failed())
+      return status;
+  }
   values.values = data.pixels.valuesOf(picture, axes);
   return Status::success();
 }

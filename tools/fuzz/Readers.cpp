@@ -18,6 +18,7 @@
 #include "runtime/data/Inflate.h"
 #include "runtime/data/OpenFile.h"
 #include "runtime/data/PngFile.h"
+#include "runtime/data/Resample.h"
 #include "runtime/data/SentencePieces.h"
 #include "runtime/data/Tokeniser.h"
 #include "runtime/data/WaveFile.h"
@@ -140,8 +141,11 @@ static void checkPicture(const runtime::Picture &picture) {
 static void readPicture(const std::string &bytes) {
   for (int64_t channels : {1, 3}) {
     runtime::Picture picture;
-    if (isGood(cli::readPicture(bytes, "fuzz", channels, takeSize, picture)))
-      checkPicture(picture);
+    if (!isGood(cli::readPicture(bytes, "fuzz", channels, takeSize, picture)))
+      continue;
+    checkPicture(picture);
+    picture.resizeTo(7, 5);
+    checkPicture(picture);
   }
 }
 
@@ -154,8 +158,15 @@ static void readPng(const std::string &bytes) {
 
 static void readSound(const std::string &bytes) {
   MemoryFile file(bytes, "fuzz.wav");
+  int64_t rate = 0;
   std::vector<double> samples;
-  isGood(cli::readSound(file.path(), 8000, samples));
+  if (!isGood(cli::readSound(file.path(), rate, samples)))
+    return;
+  runtime::SoundOptions options;
+  options.rate = 1200;
+  options.resample = true;
+  if (isGood(runtime::resample("fuzz", rate, options, samples)))
+    demand(!samples.empty(), "a sound has no samples at another rate");
 }
 
 static void readWave(const std::string &bytes) {

@@ -34,14 +34,16 @@ static constexpr double unlimited = INFINITY;
 static ArrayRef<LoaderNumber> numbersOf(StringRef kind) {
   static const LoaderNumber pixels[] = {
       {"mean", 0, -unlimited, unlimited, false, "a number"},
-      {"deviation", 1, 1e-12, unlimited, false, "a number above 0"}};
+      {"deviation", 1, 1e-12, unlimited, false, "a number above 0"},
+      {"resize", 0, 0, 1, true, "0 or 1"}};
   static const LoaderNumber sound[] = {
       {"rate", 0, 1000, 1000000, true, "a whole number from 1000 to 1000000"},
       {"filters", 40, 1, 1024, true, "a whole number from 1 to 1024"},
       {"deltas", 2, 0, 2, true, "0, 1 or 2"},
       {"window", 0.025, 0.001, 1, false, "seconds, from 0.001 to 1"},
       {"shift", 0.01, 0.001, 1, false, "seconds, from 0.001 to 1"},
-      {"normalise", 1, 0, 1, true, "0 or 1"}};
+      {"normalise", 1, 0, 1, true, "0 or 1"},
+      {"resample", 0, 0, 1, true, "0 or 1"}};
   if (kind == "pixels")
     return pixels;
   return kind == "sound" ? ArrayRef(sound) : ArrayRef<LoaderNumber>();
@@ -67,6 +69,21 @@ static int64_t channelsOf(const Array &array) {
       return count;
   }
   return 0;
+}
+
+/// Returns whether the rows and columns of pictures have a fixed size, which
+/// those of films need not have: they are no files.
+static bool haveSize(const Array &array) {
+  Shape shape = array.extents;
+  llvm::append_range(shape, *array.valueShape);
+  if (shape.size() == 4)
+    return false;
+  auto isCount = [&](size_t axis) {
+    int64_t count = shape[axis].value().value_or(0);
+    return count == 1 || count == 3 || count == 4;
+  };
+  size_t first = shape.size() == 3 && !isCount(2) ? 1 : 0;
+  return shape[first].value() && shape[first + 1].value();
 }
 
 /// Returns why some data cannot be read with this loader; empty: they can.
@@ -95,6 +112,9 @@ static std::string misfitOf(const FileLoader &loader, const Array &array) {
       if (values.size() > 1 && int64_t(values.size()) != channels)
         return "'" + argument + "' has " + std::to_string(values.size()) +
                " numbers, but " + name + " has " + counted(channels, "channel");
+    if (loader.number("resize") != 0 && !haveSize(array))
+      return "'resize' needs a number of rows and of columns: " + name +
+             " is written '[64, 96] : real(3)'";
     return "";
   }
   auto wanted =
@@ -115,7 +135,8 @@ bool Elaborator::readLoaderNumbers(const ast::Item &item, FileLoader &loader,
   ArrayRef<LoaderNumber> known = numbersOf(loader.kind);
   const LoaderNumber &argument = *llvm::find_if(
       known, [&](const LoaderNumber &each) { return each.name == name; });
-  bool isList = item.value->kind == ExprKind::List && loader.kind == "pixels";
+  bool isList = item.value->kind == ExprKind::List &&
+                (name == "mean" || name == "deviation");
   std::vector<double> numbers;
   for (const Expr *expr : isList ? item.value->args : ArrayRef(item.value)) {
     double number = NAN;
