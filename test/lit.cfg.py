@@ -11,8 +11,8 @@ little that the others do not find.
 `transformers` holds where Python has this package and PyTorch, `jinja2` where it has that one.
 `onnxruntime` holds where it has this package and `onnx`.
 `pytest`, `mypy` and `scikit_build_core` hold where scripts/setup could get them.
-`chromium` and `patchelf` hold where these programs are installed.
-`node` holds where Node.js runs the extension of an editor.
+`cargo`, `chromium`, `go`, `npm` and `patchelf` hold where these programs are installed.
+`node` holds where Node.js is. `node-headers` holds where its headers are, %{node-headers}.
 `fuzz` holds where fovea-fuzz-parse is built, `tsan` where fovea-tsan is.
 `openmpi` and `mpich` hold where the plug-in of that library is built and its
 mpirun is installed; %{openmpi} and %{mpich} start processes by it.
@@ -170,9 +170,15 @@ if os.path.exists(os.path.join(config.fovea_tools, "fovea-fuzz-parse")):
 if os.path.exists(os.path.join(config.fovea_tools, "fovea-tsan")):
     config.available_features.add("tsan")
 
-for name in ("chromium", "gdb", "node", "patchelf"):
+for name in ("cargo", "chromium", "gdb", "go", "node", "npm", "patchelf"):
     if shutil.which(name):
         config.available_features.add(name)
+
+# The headers of Node-API lie beside Node itself.
+headers = os.path.join(os.path.dirname(shutil.which("node") or "/nonexistent"), "../include/node")
+if os.path.exists(os.path.join(headers, "node_api.h")):
+    config.available_features.add("node-headers")
+    config.substitutions.append(("%{node-headers}", os.path.realpath(headers)))
 
 # Where there are pseudo terminals: not in a container without /dev/pts.
 try:

@@ -1,0 +1,3 @@
+module fovea
+
+go 1.18
