@@ -1,10 +1,10 @@
 //===- InheritSupport.cpp - a sum skips what its weights exclude ----------===//
 //
-// Where a factor of a product is zero, the product adds nothing, and where an
-// addend of a score is minus infinity, its softmax is zero. If an array's
-// condition or a branch says where that is, the sum or softmax inherits the
-// condition. Only index arithmetic is inherited: other conditions would read
-// arrays again, and bound nothing.
+// Where a factor of a product is zero, the product adds nothing. Where an
+// addend of a score is minus infinity, its softmax is zero. If a condition of
+// an array or a branch says where, the sum or softmax inherits it. Only index
+// arithmetic is inherited: other conditions would read arrays again, and bound
+// nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -186,7 +186,7 @@ bool Support::isOfTerm(Value condition, ArrayRef<unsigned> indices) const {
          });
 }
 
-/// A read at distinct plain indices, one of which is summed over.
+/// A read at distinct plain indices that include one of the sum.
 void Support::read(ReadOp read, ComputeOp from, ArrayRef<unsigned> indices) {
   auto source = read.getArray().getDefiningOp<ComputeOp>();
   if (!source || !read.getAlternatives().empty() || read.getOtherwise())

@@ -193,8 +193,7 @@ void Elaborator::elaborateUpdate(const Statement &s, Scope &scope,
                  "'" + state.text + "' has " +
                      counted(state.declared.size(), "axis") + " but " +
                      counted(rest.size(), "index") +
-                     " here; help: remove the last " +
-                     counted(rest.size() - state.declared.size(), "index"));
+                     " here; help: write one index for each axis");
   SmallVector<PiecePlace, 2> places;
   for (auto [k, place] : llvm::enumerate(rest)) {
     PiecePlace &read = places.emplace_back();
