@@ -264,6 +264,17 @@ static std::optional<Size> wholeBinary(const std::string &op, const Size &a,
   }
   if (op == "Equal" && a == b)
     return Size(1);
+  auto isBelow = [](const Size &low, const Size &high) {
+    return (high - low).least().value_or(-1) >= 0;
+  };
+  if (op == "Max" || op == "Min") {
+    if (isBelow(a, b))
+      return op == "Max" ? b : a;
+    if (isBelow(b, a))
+      return op == "Max" ? a : b;
+  }
+  if (op == "Mod" && !x && y && *y > 0)
+    return a - Size(*y) * a.floorDividedBy(*y);
   if (!x || !y)
     // A length is at least 1.
     return op == "Equal" && ((x && *x < 1) || (y && *y < 1))

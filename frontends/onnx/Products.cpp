@@ -42,12 +42,14 @@ bool fovea::onnx::multiply(Importer &importer, const Node &node, const Value &a,
     Indices first = place(a, left.shape), second = place(b, right.shape);
     if (a.rank() > 1)
       first.push_back(indices[rank]);
-    first.emplace_back("k0");
-    second.emplace_back("k0");
+    // The language has no sum that does not use its index.
+    std::string sum =
+        inner.is(1) ? "" : fmt::format("sum[k0 < {}]", inner.text());
+    first.emplace_back(inner.is(1) ? "0" : "k0");
+    second.emplace_back(first.back());
     if (!isColumn)
       second.push_back(indices.back());
-    return finish(fmt::format("sum[k0 < {}]({} * {})", inner.text(),
-                              importer.read(a, first),
+    return finish(fmt::format("{}({} * {})", sum, importer.read(a, first),
                               importer.read(b, second)),
                   indices);
   });
@@ -202,11 +204,13 @@ static bool giveEinsum(Importer &importer, const Node &node) {
         for (size_t i = 0; i < output.size(); ++i)
           names[output[i]] = indices[i];
         std::vector<std::string> binders, factors;
-        for (const auto &[label, size] : sizes)
-          if (!names.count(label)) {
-            names[label] = fmt::format("k{}", binders.size());
+        for (const auto &[label, size] : sizes) {
+          if (names.count(label))
+            continue;
+          names[label] = size.is(1) ? "0" : fmt::format("k{}", binders.size());
+          if (!size.is(1))
             binders.push_back(names[label] + " < " + size.text());
-          }
+        }
         for (size_t p = 0; p < values.size(); ++p) {
           Indices own;
           for (size_t i = 0; i < labels[p].size(); ++i)

@@ -143,6 +143,25 @@ Size Size::floorDividedBy(int64_t number) const {
   return name.size() > longestName ? tooLarge() : of(name);
 }
 
+std::optional<int64_t> Size::least() const {
+  if (overflows)
+    return std::nullopt;
+  int64_t result = 0;
+  for (const auto &[product, factor] : terms) {
+    int64_t term = factor;
+    for (const std::string &length : product) {
+      bool isQuotient = length.starts_with('(');
+      if (factor < 0 || (isQuotient && length.find('-') != length.npos))
+        return std::nullopt;
+      if (isQuotient)
+        term = 0;
+    }
+    if (__builtin_add_overflow(result, term, &result))
+      return std::nullopt;
+  }
+  return result;
+}
+
 std::string Size::multipliedLength() const {
   for (const auto &[product, factor] : terms)
     if (product.size() > 1)

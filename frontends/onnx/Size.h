@@ -1,9 +1,9 @@
 //===- Size.h - an extent of an ONNX model --------------------*- C++ -*-===//
 //
 // A polynomial of lengths: `4`, `N`, `N*S + 2`. Two extents with the same
-// polynomial are equal; nothing else is known about a length. Arithmetic never
-// overflows: a result beyond 64 bits or a small polynomial is too large, has no
-// value and equals nothing.
+// polynomial are equal; a length is at least 1, and no more is known of it.
+// Arithmetic never overflows: a result beyond 64 bits or a small polynomial is
+// too large, has no value and equals nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,6 +37,9 @@ public:
   std::optional<Size> dividedBy(const Size &other) const;
   /// The quotient, rounded down.
   Size floorDividedBy(int64_t number) const;
+  /// The least value that it can have, as lengths are at least 1, and a
+  /// quotient of what is not negative at least 0; nothing if that is not known.
+  std::optional<int64_t> least() const;
   /// A length that is multiplied by another one, or nothing. The language does
   /// not support such extents.
   std::string multipliedLength() const;

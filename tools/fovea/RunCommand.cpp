@@ -9,16 +9,37 @@
 #include "passes/Pipeline.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <map>
 #include <set>
 
 using namespace fovea;
 using namespace fovea::cli;
 
+/// The outputs of an ONNX file that have another name as equations.
+using Renamed = std::map<std::string, std::string>;
+
+/// The equation of the output `name` of an ONNX file. The name means
+/// something else in `--get`, so the importer has appended a `_`.
+static std::string equationOfOutput(Model &model, const std::string &name) {
+  std::vector<std::string> all = equationsOf(model, "training");
+  bool isUnique = llvm::is_contained(all, name + "_") &&
+                  !llvm::is_contained(all, name + "__");
+  return isUnique ? name + "_" : name;
+}
+
 /// The names of `--get`, with families replaced by their members.
 static bool readGets(Session &session, const Arguments &arguments, Model &model,
-                     reference::BatchRequest &batch, Request &request) {
-  for (const std::string &name : arguments.gets) {
-    if (name == "loss" || name == "logp" || name == "grads") {
+                     reference::BatchRequest &batch, Request &request,
+                     Renamed &renamed) {
+  // An ONNX file has outputs, and no objective.
+  bool isOnnx = llvm::StringRef(arguments.stored).ends_with(".onnx");
+  for (const std::string &given : arguments.gets) {
+    std::string name = given;
+    bool isOfObjective = name == "loss" || name == "logp" || name == "grads";
+    if (isOfObjective && isOnnx) {
+      name = equationOfOutput(model, given);
+      renamed[name] = given;
+    } else if (isOfObjective) {
       batch.gets.push_back(name);
       request.gradients |= name == "grads";
       continue;
@@ -88,10 +109,11 @@ int fovea::cli::runRun(const Arguments &arguments) {
   Session session(arguments);
   Execution execution;
   reference::BatchRequest batch;
+  Renamed renamed;
   batch.seed = arguments.seed;
   batch.single = arguments.givesDtype && arguments.dtype == "f32";
   if (!openExecution(session, arguments, "training", execution) ||
-      !readGets(session, arguments, *execution.model, batch, request))
+      !readGets(session, arguments, *execution.model, batch, request, renamed))
     return session.finish();
   if (request.gradients && request.stopAfter == attn::Phase::derive)
     return wrongUsage("gradients exist only after phase 'differentiate'");
@@ -127,6 +149,11 @@ int fovea::cli::runRun(const Arguments &arguments) {
   }
   if (request.gradients)
     completeGradients(*execution.model, results.tensors);
+  for (const auto &[equation, output] : renamed)
+    if (auto found = results.tensors.extract(equation)) {
+      found.key() = output;
+      results.tensors.insert(std::move(found));
+    }
   int code = session.finish();
   return code == done ? writeTensors(arguments.output, results) : code;
 }
