@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "targets/nvidia/FormPlaces.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Batch.h"
 #include "passes/analysis/Product.h"
@@ -26,11 +27,26 @@ namespace fovea::attn {
 /// A kernel is one function, and its arrays are parameters of a launch.
 static constexpr size_t mostMembers = 32;
 
+/// All rows of a kernel are in memory at the same time. Longer ones would be
+/// out of the nearest cache, and take more time than their launch.
+static constexpr int64_t mostNumbers = 4096;
+
+bool fovea::attn::hasShortRows(ArrayType type) {
+  int64_t count = 1;
+  for (int64_t axis = 1; axis < type.getRank(); ++axis) {
+    std::optional<int64_t> number = numberOf(type.getExtent(axis));
+    if (!number || (count *= *number) > mostNumbers)
+      return false;
+  }
+  return true;
+}
+
 /// The extent of the places at which an equation can be computed separately, or
 /// null.
 static StringAttr placesOf(ComputeOp op, ProgramOp program) {
   if (batchOf(op) != BatchKind::each || op.getNumParallel() == 0 ||
-      productOf(op) || scatteredBy(op))
+      productOf(op) || scatteredBy(op) ||
+      !hasShortRows(op.getResult().getType()))
     return {};
   auto extent = dyn_cast<StringAttr>(op.getExtents()[0]);
   if (!extent || variesInside(extent, program))

@@ -11,6 +11,7 @@
 #include "passes/analysis/Product.h"
 #include "passes/analysis/VectorIndex.h"
 #include "passes/kernels/Members.h"
+#include "targets/nvidia/FormPlaces.h"
 #include "targets/nvidia/Passes.h"
 #include "targets/nvidia/Target.h"
 
@@ -26,9 +27,13 @@ namespace fovea::attn {
 static constexpr size_t mostSums = 8;
 
 static bool isSumOverExamples(ComputeOp op) {
-  return batchOf(op) == BatchKind::sum && op.getReducer() == Reducer::sum &&
-         op.getElementType().isF64() && !op.hasCondition() && !productOf(op) &&
-         !scatteredBy(op);
+  bool readsShortRows = true;
+  forArrays(*op, [&](Operation *, Value array) {
+    readsShortRows &= hasShortRows(cast<ArrayType>(array.getType()));
+  });
+  return readsShortRows && batchOf(op) == BatchKind::sum &&
+         op.getReducer() == Reducer::sum && op.getElementType().isF64() &&
+         !op.hasCondition() && !productOf(op) && !scatteredBy(op);
 }
 
 /// Returns whether one loop can compute both, each in its own order.

@@ -90,7 +90,8 @@ def FormPlaces : Pass<"attn-form-places", "ProgramOp"> {
     * After: `attn-form-strips` and `attn-tile-keys`, which save memory; ahead of
       `attn-divide-work`.
     * Not: other targets; products; sums that the threads of a group do not
-      share; rows of one example that have lengths of their own; a step of a
+      share; rows of more than 4,096 numbers, since all rows of a kernel are in
+      memory at the same time; rows of one example that have lengths of their own; a step of a
       search, whose kernels `attn-form-rows` forms. Equations that read nothing in
       common are not put together, and no kernel has more than 32. No bit changes.
 
@@ -120,8 +121,8 @@ def FormSums : Pass<"attn-form-sums", "ProgramOp"> {
       they read hardly lives longer. A kernel has at most eight sums.
     * After: `attn-form-places`, which moves such sums together; ahead of
       `attn-divide-work`.
-    * Not: other targets; products and scatters; sums with a condition, or whose
-      vectors are along different indices. No bit changes: each sum keeps its
+    * Not: other targets; products and scatters; sums with a condition, of long
+      rows, or whose vectors are along different indices. No bit changes: each sum keeps its
       order.
 
     Example: gradients of the bias and the scale of a layer norm.
