@@ -94,18 +94,13 @@ bool launchOwn(const std::string &name, const void *memory,
                int64_t unitsAtOnce = ownUnitsOfThreads);
 /// For numbers of type T: `name` has no type.
 template <typename T>
-bool launchOwn(const char *name, const T *memory, std::span<const int64_t> list,
-               int64_t units, int64_t unitsAtOnce = ownUnitsOfThreads) {
-  constexpr const char *type = sizeof(T) == sizeof(double) ? "$f64" : "$f32";
-  return launchOwn(std::string("fovea$") + name + type,
-                   static_cast<const void *>(memory), list, units, unitsAtOnce);
-}
-template <typename T>
 bool launchOwn(const char *name, const T *memory,
                std::initializer_list<int64_t> list, int64_t units,
                int64_t unitsAtOnce = ownUnitsOfThreads) {
-  return launchOwn(name, memory, std::span(list.begin(), list.size()), units,
-                   unitsAtOnce);
+  constexpr const char *type = sizeof(T) == sizeof(double) ? "$f64" : "$f32";
+  return launchOwn(std::string("fovea$") + name + type,
+                   static_cast<const void *>(memory),
+                   std::span(list.begin(), list.size()), units, unitsAtOnce);
 }
 /// A copy's source and target; memory ranges do not overlap.
 struct RowCopy {

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <fmt/format.h>
+#include <span>
 
 using namespace fovea::runtime;
 using Role = Program::Role;
@@ -58,6 +59,7 @@ CheckedRun::CheckedRun(Checks &checks, const Program &program, void *frame,
                   (array.role == Role::Packed && prepares);
     if (isMade)
       region.written.assign(bytes, 0);
+    markPadding(region);
   }
   enterStep(0);
   present = this;
@@ -125,6 +127,56 @@ int64_t CheckedRun::placesOf(int layout) const {
   return reinterpret_cast<const int64_t *>(frame[own.slot])[batch];
 }
 
+/// The number of the example's first element of an array, and its extents.
+std::pair<int64_t, std::vector<int64_t>>
+CheckedRun::rowOf(const Program::Array &array, int64_t row) const {
+  int64_t place = row;
+  if (int slot = program.layouts[array.layout].slot; slot != 0)
+    place = reinterpret_cast<const int64_t *>(frame[slot])[row];
+  std::vector<int64_t> extents(array.shape.begin(), array.shape.end());
+  for (int64_t &extent : extents)
+    if (extent < 0)
+      extent = reinterpret_cast<const int64_t *>(
+          frame[program.lengths[-1 - extent].slot])[row];
+  return {place * array.count, std::move(extents)};
+}
+
+/// In memory, the lists of an example are as long as its longest one. Products
+/// run over what is beyond the ends of the others, and nobody reads what they
+/// give there. So it counts as written.
+void CheckedRun::markPadding(Region &region) {
+  const Program::Array *array = region.array;
+  if (region.written.empty() || !array || array->layout < 0 ||
+      !array->part.empty() ||
+      program.layouts[array->layout].kind != Layout::Packed)
+    return;
+  if (array->shape.size() < 2 || array->shape[1] >= 0)
+    return;
+  const Program::Length &length = program.lengths[-1 - array->shape[1]];
+  if (length.parent.empty())
+    return;
+  int64_t size = sizeOf(array->element);
+  const auto *values =
+      reinterpret_cast<const int64_t *>(frame[length.valuesSlot]);
+  for (int64_t row = 0; row < frame[Program::batchSlot]; ++row) {
+    auto [first, extents] = rowOf(*array, row);
+    int64_t inside = 1;
+    for (int64_t extent : std::span(extents).subspan(2))
+      inside *= extent;
+    int64_t list = row * length.parentExtent;
+    if (length.parentLayout >= 0)
+      list = reinterpret_cast<const int64_t *>(
+          frame[program.layouts[length.parentLayout].slot])[row];
+    for (int64_t place = 0; place < extents[0]; ++place) {
+      int64_t end = values[list + place];
+      int64_t begin = (first + (place * extents[1] + end) * inside) * size;
+      int64_t bytes = (extents[1] - end) * inside * size;
+      if (bytes > 0 && begin + bytes <= region.bytes)
+        std::fill_n(region.written.begin() + begin, bytes, 1);
+    }
+  }
+}
+
 /// Arrays with disjoint live ranges share memory: what begins to live was not
 /// written.
 void CheckedRun::enterStep(int64_t number) {
@@ -138,8 +190,10 @@ void CheckedRun::enterStep(int64_t number) {
         array && (isOutput || array->role == Role::Temporary) && number > 0;
     region.isLive = !isLimited || (array->firstUse <= number &&
                                    (isOutput || number <= array->lastUse));
-    if (isLimited && array->firstUse == number)
+    if (isLimited && array->firstUse == number) {
       std::fill(region.written.begin(), region.written.end(), 0);
+      markPadding(region);
+    }
     if (region.isLive)
       live.push_back(&region);
   }

@@ -116,6 +116,9 @@ private:
   void add(std::string name, int slot, int64_t count);
   int64_t placesOf(int layout) const;
   int64_t envelopeOf(int layout) const;
+  std::pair<int64_t, std::vector<int64_t>> rowOf(const Program::Array &array,
+                                                 int64_t row) const;
+  void markPadding(Region &region);
   void enterStep(int64_t number);
   void forgetParts();
   Region *find(const std::byte *address);

@@ -26,9 +26,9 @@ FAULTS = {
     "phase": [
         ("gpu", "nobody waits", [(r"(launch.run compute of 9 .*) phase 1", r"\1 phase 0")]),
         ("gpu", "a turn in place of a phase", [(r"(launch.run compute of 9 .*) phase 1 turn 0", r"\1 phase 0 turn 1")]),
-        ("gpu", "a turn too few", [(r"(launch.run compute of 22 .*) turn 1", r"\1 turn 0")]),
-        ("gpu", "zeros after their reader", [(r"(launch.run where of 21 .*) phase 1", r"\1 phase 2")]),
-        ("gpu", "rows are zero ahead of the product", [(r"(launch.run where of 21 .*) phase 1", r"\1 phase 0")]),
+        ("gpu", "a turn too few", [(r"(launch.run compute of 24 .*) turn 1", r"\1 turn 0")]),
+        ("gpu", "zeros after their reader", [(r"(launch.run where of 23 .*) phase 1", r"\1 phase 2")]),
+        ("gpu", "rows are zero ahead of the product", [(r"(launch.run where of 23 .*) phase 1", r"\1 phase 0")]),
     ],
     "copy": [
         ("cpu", "of other weights", [(r"(launch.run pack of 9 .*)reads\(%a.weight\)", r"\1reads(%b.weight)")]),

@@ -136,7 +136,7 @@ WEIGHTS = {
     "nothing by much": (put("out.bias", shape=[0, 2**62, 2**62], values=[]), "'out.bias' has extents [0, 46116"),
     "an end before its begin": (claim("out.bias", data_offsets=[8, 0]), "'out.bias' occupies bytes 8 to 0"),
     "a place below nothing": (claim("out.bias", data_offsets=[-8, 8]), "'out.bias' has a negative number"),
-    "an unknown type": (claim("out.bias", dtype="F8_E4M3"), "'out.bias' has the unknown dtype 'F8_E4M3'"),
+    "an unknown type": (claim("out.bias", dtype="F8_E5M2"), "'out.bias' has the unknown dtype 'F8_E5M2'"),
 }
 BATCHES = {
     "no data": (drop("x", "x.length"), "no tensor 'x'"),
