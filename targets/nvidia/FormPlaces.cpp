@@ -166,6 +166,9 @@ void FormPlaces::runOnOperation() {
       continue;
     dropViews(run.ops);
     Operation *last = makeKernel(Schedule::places, run.ops, run.over);
+    // Sums may read the views that have moved.
+    while (isa_and_present<ReshapeOp>(last->getNextNode()))
+      last = last->getNextNode();
     for (Operation *sum : run.waiting)
       if (sum->isBeforeInBlock(last)) {
         sum->moveAfter(last);

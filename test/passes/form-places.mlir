@@ -1,7 +1,7 @@
 // RUN: fovea-opt %s --split-input-file "--pass-pipeline=builtin.module(attn-batch,attn-order-sums,attn-name-products,attn.program(attn-form-places,attn-divide-work))" | FileCheck %s
 
 // The equations of a layer norm are one kernel, with the view that one of them
-// reads. The gradient of a bias reads its rows, and comes after it.
+// reads. The gradient of a bias reads another view of its rows, and comes after it.
 
 // CHECK-LABEL: attn.program @norm
 // CHECK:      %[[X:.*]] = attn.data "x"
@@ -15,8 +15,9 @@
 // CHECK:          attn.read %[[V]]
 // CHECK:        attn.yield %[[A]], %[[Y]]
 // CHECK-NEXT: } {attn.units = #attn.units<rows>}
+// CHECK-NEXT: %[[W:.*]] = attn.reshape %[[K]]#0
 // CHECK-NEXT: attn.compute "db"
-// CHECK:        attn.read %[[K]]#0
+// CHECK:        attn.read %[[W]]
 attn.program @norm attributes {attn.target = #nvidia.target<"sm_80", shared_bytes = 64512>} {
   attn.length "T"
   %x = attn.data "x" : !attn.array<["T", 64], f64>
@@ -25,10 +26,11 @@ attn.program @norm attributes {attn.target = #nvidia.target<"sm_80", shared_byte
     %1 = math.exp %0 : f64
     attn.yield %1 : f64
   } : !attn.array<["T", 64], f64>
-  %db = attn.compute "db" (%k: 64) sum (%t: "T") {
-    %0 = attn.read %a[%t, %k] : !attn.array<["T", 64], f64>
+  %w = attn.reshape %a keep 1 : !attn.array<["T", 64], f64> -> !attn.array<["T", 4, 16], f64>
+  %db = attn.compute "db" (%k: 4, %n: 16) sum (%t: "T") {
+    %0 = attn.read %w[%t, %k, %n] : !attn.array<["T", 4, 16], f64>
     attn.yield %0 : f64
-  } : !attn.array<[64], f64>
+  } : !attn.array<[4, 16], f64>
   %m = attn.compute "m" (%t: "T") mean (%k: 64) {
     %0 = attn.read %a[%t, %k] : !attn.array<["T", 64], f64>
     attn.yield %0 : f64
@@ -41,7 +43,7 @@ attn.program @norm attributes {attn.target = #nvidia.target<"sm_80", shared_byte
     attn.yield %2 : f64
   } : !attn.array<["T", 8, 8], f64>
   attn.output "y" %y : !attn.array<["T", 8, 8], f64>
-  attn.output "grad/b" %db : !attn.array<[64], f64>
+  attn.output "grad/b" %db : !attn.array<[4, 16], f64>
 }
 
 // -----

@@ -13,6 +13,7 @@ import sys
 
 from bits import count, end, every, prepared, read
 
+
 def equations(spec, *sets):
     text = subprocess.run(["fovea", "compile", spec, *sets, "--emit", "attn"], capture_output=True, text=True,
                           check=True).stdout
@@ -29,10 +30,10 @@ def main(work, gets, *models):
             subprocess.run(["fovea", "run", *arguments, "--get", *gets.split(","), *names], check=True)
             return read(out)
 
-        every, draw = equations(*arguments[:arguments.index("--weights")]), random.Random(model)
+        labels, draw = equations(*arguments[:arguments.index("--weights")]), random.Random(model)
         expected = run([])
         total = sum(len(tensor.values) for tensor in expected.values())
-        for names in every, [name for name in every if draw.random() < 0.5]:
+        for names in labels, [name for name in labels if draw.random() < 0.5]:
             found = run(names)
             wrong = sum(count(expected[name], found[name]) for name in expected)
             compared += 1
