@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "app/data/Npy.h"
+#include "runtime/data/Half.h"
 #include "runtime/data/OpenFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
@@ -152,15 +153,6 @@ static std::string inOrder(std::string_view bytes, size_t size,
   return result;
 }
 
-/// Converts half precision (IEEE 754) to a number.
-static double halfOf(uint16_t bits) {
-  int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  double size = exponent == 31  ? (fraction ? NAN : INFINITY)
-                : exponent == 0 ? std::ldexp(fraction, -24)
-                                : std::ldexp(fraction + 1024, exponent - 25);
-  return bits >> 15 ? -size : size;
-}
-
 /// The type of the elements, except half precision; nothing for other content.
 static std::optional<DType> typeOf(StringRef name) {
   if (name.size() < 3 || !StringRef("<>|=").contains(name[0]))
@@ -258,7 +250,8 @@ static runtime::Tensor tensorOf(std::string_view bytes, const Header &header) {
   }
   std::vector<double> numbers(values.size() / 2);
   for (size_t i = 0; i < numbers.size(); ++i)
-    numbers[i] = halfOf(llvm::support::endian::read16le(&values[2 * i]));
+    numbers[i] =
+        runtime::halfOf(llvm::support::endian::read16le(&values[2 * i]));
   return runtime::Tensor::of(header.element, header.shape, numbers);
 }
 

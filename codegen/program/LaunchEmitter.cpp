@@ -244,16 +244,23 @@ void LaunchEmitter::emitKernel(KernelOp kernel) {
   llvm_unreachable("every schedule is emitted");
 }
 
+/// Each of `ops` after the one before, whose results the team has seen.
+static void inTurn(KernelBuilder &kernel, ArrayRef<Operation *> ops,
+                   llvm::function_ref<void(Operation *)> emit) {
+  for (Operation *op : ops) {
+    kernel.setLoc(op->getLoc());
+    if (op != ops.front())
+      kernel.wait();
+    emit(op);
+  }
+}
+
 void LaunchEmitter::emitRows(KernelOp rows) {
   SmallVector<Operation *> ops = launchedIn(rows);
   launchRows(ops.front(), joinedLabels(ops),
              [&](KernelBuilder &kernel, const Place &place) {
-               for (Operation *op : ops) {
-                 kernel.setLoc(op->getLoc());
-                 if (op != ops.front())
-                   kernel.wait();
-                 emitAt(kernel, place, op);
-               }
+               inTurn(kernel, ops,
+                      [&](Operation *op) { emitAt(kernel, place, op); });
              });
   noteOthers(ops);
 }
@@ -463,14 +470,11 @@ void LaunchEmitter::emitPlaces(KernelOp places) {
   SmallVector<Operation *> ops = launchedIn(places);
   launchPlaces(cast<ComputeOp>(ops.front()), joinedLabels(ops),
                [&](KernelBuilder &kernel, const Place &place, Value index) {
-                 for (Operation *op : ops) {
-                   kernel.setLoc(op->getLoc());
-                   if (op != ops.front())
-                     kernel.wait();
+                 inTurn(kernel, ops, [&](Operation *op) {
                    ComputeEmitter(kernel, storage, cast<ComputeOp>(op), lanes,
                                   /*given=*/0u)
                        .emit(place, index);
-                 }
+                 });
                });
   noteOthers(ops);
 }

@@ -8,6 +8,7 @@
 #define FOVEA_PASSES_KERNELS_MEMBERS_H
 
 #include "dialect/AttnDialect.h"
+#include "passes/analysis/Access.h"
 
 namespace fovea::attn {
 
@@ -27,6 +28,16 @@ llvm::SmallVector<mlir::Operation *> launchedIn(KernelOp kernel);
 /// a strip of it suffices: it has one axis more than the shared indices, its
 /// last.
 bool isStrip(KernelOp kernel, ComputeOp member);
+
+/// Returns whether an op, or a nested one, reads what any of `others` gives.
+template <typename Op>
+bool readsAny(mlir::Operation &op, llvm::ArrayRef<Op> others) {
+  bool result = false;
+  forArrays(op, [&](mlir::Operation *, mlir::Value array) {
+    result |= llvm::is_contained(others, array.getDefiningOp());
+  });
+  return result;
+}
 
 /// Takes views that no other op of `run` reads out of it, and moves them after
 /// the last op that is launched, in their order.

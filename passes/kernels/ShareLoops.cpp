@@ -48,22 +48,14 @@ static bool canShareInStrips(KernelOp kernel, ComputeOp a, ComputeOp b) {
          !isStrip(kernel, a) && !isStrip(kernel, b);
 }
 
-static bool readsAny(ComputeOp op, ArrayRef<ComputeOp> others) {
-  bool result = false;
-  forArrays(*op, [&](Operation *, Value array) {
-    result |= llvm::is_contained(others, array.getDefiningOp());
-  });
-  return result;
-}
-
 SmallVector<ComputeOp> fovea::attn::sharingLoop(ComputeOp op) {
   SmallVector<ComputeOp> found = {op};
   if (!isPlainSum(op))
     return found;
   auto kernel = dyn_cast<KernelOp>(op->getParentOp());
   while (auto next = dyn_cast_or_null<ComputeOp>(found.back()->getNextNode())) {
-    if (!isPlainSum(next) || readsAny(next, found) || !canShare(op, next) ||
-        (kernel && !canShareInStrips(kernel, op, next)))
+    if (!isPlainSum(next) || readsAny(*next, ArrayRef(found)) ||
+        !canShare(op, next) || (kernel && !canShareInStrips(kernel, op, next)))
       break;
     found.push_back(next);
   }

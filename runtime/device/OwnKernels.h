@@ -92,14 +92,17 @@ template <typename T> int64_t bitsOf(T number) {
 bool launchOwn(const std::string &name, const void *memory,
                std::span<const int64_t> list, int64_t units,
                int64_t unitsAtOnce = ownUnitsOfThreads);
+/// The name of such a kernel for numbers of type T.
+template <typename T> std::string ownName(const char *name) {
+  constexpr const char *type = sizeof(T) == sizeof(double) ? "$f64" : "$f32";
+  return std::string("fovea$") + name + type;
+}
 /// For numbers of type T: `name` has no type.
 template <typename T>
 bool launchOwn(const char *name, const T *memory,
                std::initializer_list<int64_t> list, int64_t units,
                int64_t unitsAtOnce = ownUnitsOfThreads) {
-  constexpr const char *type = sizeof(T) == sizeof(double) ? "$f64" : "$f32";
-  return launchOwn(std::string("fovea$") + name + type,
-                   static_cast<const void *>(memory),
+  return launchOwn(ownName<T>(name), static_cast<const void *>(memory),
                    std::span(list.begin(), list.size()), units, unitsAtOnce);
 }
 /// A copy's source and target; memory ranges do not overlap.

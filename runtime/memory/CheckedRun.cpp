@@ -127,17 +127,22 @@ int64_t CheckedRun::placesOf(int layout) const {
   return reinterpret_cast<const int64_t *>(frame[own.slot])[batch];
 }
 
+/// An entry of an array's shape in an example: a number, or a length.
+int64_t CheckedRun::extentOf(int64_t extent, int64_t row) const {
+  return extent >= 0 ? extent
+                     : reinterpret_cast<const int64_t *>(
+                           frame[program.lengths[-1 - extent].slot])[row];
+}
+
 /// The number of the example's first element of an array, and its extents.
 std::pair<int64_t, std::vector<int64_t>>
 CheckedRun::rowOf(const Program::Array &array, int64_t row) const {
   int64_t place = row;
   if (int slot = program.layouts[array.layout].slot; slot != 0)
     place = reinterpret_cast<const int64_t *>(frame[slot])[row];
-  std::vector<int64_t> extents(array.shape.begin(), array.shape.end());
-  for (int64_t &extent : extents)
-    if (extent < 0)
-      extent = reinterpret_cast<const int64_t *>(
-          frame[program.lengths[-1 - extent].slot])[row];
+  std::vector<int64_t> extents;
+  for (int64_t extent : array.shape)
+    extents.push_back(extentOf(extent, row));
   return {place * array.count, std::move(extents)};
 }
 
@@ -319,11 +324,7 @@ std::string CheckedRun::elementOf(const Region &region, int64_t offset) const {
     return fmt::format("element {}{}", number, example);
   std::string indices;
   for (size_t axis = array->shape.size(); axis-- > 0;) {
-    int64_t extent = array->shape[axis];
-    if (extent < 0)
-      extent = reinterpret_cast<const int64_t *>(
-          frame[program.lengths[-1 - extent].slot])[row];
-    extent = std::max<int64_t>(extent, 1);
+    int64_t extent = std::max<int64_t>(extentOf(array->shape[axis], row), 1);
     indices = fmt::format("{}{}{}", axis == 0 ? number : number % extent,
                           indices.empty() ? "" : ", ", indices);
     number /= extent;

@@ -116,6 +116,7 @@ private:
   void add(std::string name, int slot, int64_t count);
   int64_t placesOf(int layout) const;
   int64_t envelopeOf(int layout) const;
+  int64_t extentOf(int64_t extent, int64_t row) const;
   std::pair<int64_t, std::vector<int64_t>> rowOf(const Program::Array &array,
                                                  int64_t row) const;
   void markPadding(Region &region);

@@ -128,10 +128,8 @@ template <typename T> static bool addOnDevice(std::span<const RowSum<T>> rows) {
   }
   // The kernel takes as many as its parameters allow.
   list.resize(1 + 4 * mostSums);
-  std::string name = "fovea$add_rows$";
-  name += sizeof(T) == sizeof(double) ? "f64" : "f32";
-  return launchOwn(name, rows.front().sums, std::span<const int64_t>(list),
-                   pieces, /*unitsAtOnce=*/1);
+  return launchOwn(ownName<T>("add_rows"), rows.front().sums, list, pieces,
+                   /*unitsAtOnce=*/1);
 }
 
 template <typename T>

@@ -65,13 +65,6 @@ void FormSums::runOnOperation() {
   if (!nvidiaTargetOf(program))
     return;
   std::vector<SmallVector<Operation *>> all, open;
-  auto reads = [](Operation &op, ArrayRef<Operation *> sums) {
-    bool found = false;
-    forArrays(op, [&](Operation *, Value array) {
-      found |= llvm::is_contained(sums, array.getDefiningOp());
-    });
-    return found;
-  };
   auto close = [&](llvm::function_ref<bool(ArrayRef<Operation *>)> isClosed) {
     auto closed =
         llvm::partition(open, [&](auto &run) { return !isClosed(run); });
@@ -80,7 +73,7 @@ void FormSums::runOnOperation() {
   };
   for (Operation &op : program.getBody().front()) {
     close([&](ArrayRef<Operation *> run) {
-      return endsRun(op) || reads(op, run) || run.size() == mostSums;
+      return endsRun(op) || readsAny(op, run) || run.size() == mostSums;
     });
     auto sum = dyn_cast<ComputeOp>(op);
     if (!sum || !isSumOverExamples(sum))

@@ -134,9 +134,7 @@ void BeamCheck::compare(CompiledDecoder &compiled,
   std::string how = (options.sample ? "draws " : "beam ") +
                     std::to_string(std::max(options.beam, options.nbest)) +
                     (members.size() > 1 ? " of an ensemble" : "");
-  runtime::Batch batch;
-  for (const runtime::Example &example : examples)
-    batch.push_back(&example);
+  runtime::Batch batch = wholeBatch(examples);
   std::vector<std::vector<runtime::Generated>> got;
   Status status = compiled.search().decode(batch, options, got);
   if (status.failed())
@@ -186,9 +184,7 @@ void BeamCheck::judgeLaunches(const std::vector<Arrays> &members) {
 void BeamCheck::leaveOutLaunches(const std::vector<Arrays> &members) {
   SearchOptions options;
   options.longest = 2;
-  runtime::Batch batch;
-  for (const runtime::Example &example : examples)
-    batch.push_back(&example);
+  runtime::Batch batch = wholeBatch(examples);
   auto compared = [&](decltype(&fovea_parallel) parallel) {
     cli::CompiledOptions how = quickly(/*isDouble=*/false);
     how.threads = 1;

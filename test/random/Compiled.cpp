@@ -217,9 +217,7 @@ bool CompiledCheck::compute(CompiledProgram &program,
 
 void CompiledCheck::judgeCompany(CompiledProgram &program,
                                  const std::string &what) {
-  runtime::Batch batch;
-  for (const runtime::Example &example : examples)
-    batch.push_back(&example);
+  runtime::Batch batch = wholeBatch(examples);
   auto together = resultsOf(program, batch.size(), /*gradients=*/true);
   for (int threads = 2; threads <= 3; ++threads) {
     std::unique_ptr<FoveaPool, DestroyPool> pool(fovea_pool_create(threads));
@@ -246,9 +244,7 @@ void CompiledCheck::judgeCompany(CompiledProgram &program,
 void CompiledCheck::judgeMachines(CompiledProgram &program,
                                   CompiledProgram &other,
                                   const std::string &what) {
-  runtime::Batch batch;
-  for (const runtime::Example &example : examples)
-    batch.push_back(&example);
+  runtime::Batch batch = wholeBatch(examples);
   if (!compute(program, batch, nullptr) || !compute(other, batch, nullptr))
     return;
   auto wanted = resultsOf(program, batch.size(), /*gradients=*/true);
@@ -296,9 +292,7 @@ void CompiledCheck::judge(llvm::StringRef entry, bool isDouble) {
       compile(entry, isDouble, options.cpu, what);
   if (!program)
     return;
-  runtime::Batch batch;
-  for (const runtime::Example &example : examples)
-    batch.push_back(&example);
+  runtime::Batch batch = wholeBatch(examples);
   if (!compute(*program, batch, nullptr) ||
       !judgePrecision(*program, entry, what, isDouble))
     return;
@@ -321,9 +315,7 @@ void CompiledCheck::judge(llvm::StringRef entry, bool isDouble) {
 
 /// Counts of how many mistakes each precision tells.
 void CompiledCheck::plantMistakes() {
-  runtime::Batch batch;
-  for (const runtime::Example &example : examples)
-    batch.push_back(&example);
+  runtime::Batch batch = wholeBatch(examples);
   for (int64_t number = 0; number < options.mistakes; ++number) {
     bool isFound[2] = {};
     for (bool isDouble : {false, true}) {

@@ -1,8 +1,7 @@
 //===- Data.h - random examples and weights of a random spec --------------===//
 //
-// Lengths are 1 to 4 or a limit (nested ones 0 to 3), reals lie in [-1, 1],
-// weights in
-// [-0.7, 0.7].
+// Lengths are 1 to 4 or a limit (nested ones 0 to 3), reals are in [-1, 1],
+// weights in [-0.7, 0.7].
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +9,7 @@
 #define FOVEA_TEST_RANDOM_DATA_H
 
 #include "dialect/reference/Interpreter.h"
+#include "runtime/memory/Workspace.h"
 #include "test/random/Generator.h"
 #include "test/random/Rng.h"
 
@@ -24,6 +24,15 @@ reference::Inputs withoutGenerated(const Spec &spec,
                                    const reference::Inputs &example);
 
 reference::Array randomWeights(std::vector<int64_t> shape, Rng &random);
+
+/// All examples, which outlive it.
+inline runtime::Batch
+wholeBatch(const std::vector<runtime::Example> &examples) {
+  runtime::Batch batch;
+  for (const runtime::Example &example : examples)
+    batch.push_back(&example);
+  return batch;
+}
 
 } // namespace fovea::random
 

@@ -221,9 +221,7 @@ void BitsCheck::run() {
   std::unique_ptr<CompiledProgram> score = compile("loss", /*each=*/true);
   if (!score)
     return;
-  runtime::Batch batch;
-  for (const runtime::Example &example : examples)
-    batch.push_back(&example);
+  runtime::Batch batch = wholeBatch(examples);
   compareLogps(*score, batch, 0, "in a batch");
   for (size_t number = 0; number < batch.size() && failures.empty(); ++number)
     compareLogps(*score, {batch[number]}, number, "alone");

@@ -9,6 +9,7 @@
 #include "app/model/Launched.h"
 #include "runtime/Element.h"
 #include "test/random/Compiled.h"
+#include "test/random/Data.h"
 #include "test/random/Mistakes.h"
 
 using namespace fovea;
@@ -73,9 +74,7 @@ void CompiledCheck::judgeDebugged(llvm::StringRef entry, bool isDouble,
   codegen::Code code;
   if (!compileWatched(entry, how, what, code))
     return;
-  runtime::Batch batch;
-  for (const runtime::Example &example : examples)
-    batch.push_back(&example);
+  runtime::Batch batch = wholeBatch(examples);
   std::unique_ptr<CompiledProgram> program =
       compile(entry, isDouble, options.cpu, what);
   if (!program || !compute(*program, batch, nullptr))
@@ -121,9 +120,7 @@ void CompiledCheck::judgeChecked(llvm::StringRef entry, bool isDouble,
   codegen::Code code;
   if (!compileWatched(entry, how, what, code))
     return;
-  runtime::Batch batch;
-  for (const runtime::Example &example : examples)
-    batch.push_back(&example);
+  runtime::Batch batch = wholeBatch(examples);
   std::unique_ptr<CompiledProgram> plain =
       compile(entry, isDouble, options.cpu, what);
   std::unique_ptr<CompiledProgram> checked = programOf(code, how);
