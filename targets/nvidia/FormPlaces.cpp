@@ -165,9 +165,14 @@ void FormPlaces::runOnOperation() {
     if (run.numMembers < 2)
       continue;
     dropViews(run.ops);
-    Operation *last = makeKernel(Schedule::places, run.ops, run.over);
+    KernelOp kernel = makeKernel(Schedule::places, run.ops, run.over);
+    auto isView = [&](Operation *op) {
+      auto view = dyn_cast_or_null<ReshapeOp>(op);
+      return view && throughViews(view).getDefiningOp() == kernel;
+    };
     // Sums may read the views that have moved.
-    while (isa_and_present<ReshapeOp>(last->getNextNode()))
+    Operation *last = kernel;
+    while (isView(last->getNextNode()))
       last = last->getNextNode();
     for (Operation *sum : run.waiting)
       if (sum->isBeforeInBlock(last)) {

@@ -2,6 +2,7 @@
 
 // The equations of a layer norm are one kernel, with the view that one of them
 // reads. The gradient of a bias reads another view of its rows, and comes after it.
+// A view of the gradient comes last.
 
 // CHECK-LABEL: attn.program @norm
 // CHECK:      %[[X:.*]] = attn.data "x"
@@ -16,8 +17,9 @@
 // CHECK:        attn.yield %[[A]], %[[Y]]
 // CHECK-NEXT: } {attn.units = #attn.units<rows>}
 // CHECK-NEXT: %[[W:.*]] = attn.reshape %[[K]]#0
-// CHECK-NEXT: attn.compute "db"
+// CHECK-NEXT: %[[DB:.*]] = attn.compute "db"
 // CHECK:        attn.read %[[W]]
+// CHECK:      attn.reshape %[[DB]]
 attn.program @norm attributes {attn.target = #nvidia.target<"sm_80", shared_bytes = 64512>} {
   attn.length "T"
   %x = attn.data "x" : !attn.array<["T", 64], f64>
@@ -42,8 +44,9 @@ attn.program @norm attributes {attn.target = #nvidia.target<"sm_80", shared_byte
     %2 = arith.divf %0, %1 : f64
     attn.yield %2 : f64
   } : !attn.array<["T", 8, 8], f64>
+  %row = attn.reshape %db keep 0 : !attn.array<[4, 16], f64> -> !attn.array<[64], f64>
   attn.output "y" %y : !attn.array<["T", 8, 8], f64>
-  attn.output "grad/b" %db : !attn.array<[4, 16], f64>
+  attn.output "grad/b" %row : !attn.array<[64], f64>
 }
 
 // -----
