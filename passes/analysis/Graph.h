@@ -131,19 +131,22 @@ Distance distanceOf(const Access &access, unsigned time, unsigned axis);
 /// The largest value of index `a` minus index `b`, both counted from their
 /// ends, that the condition of `op` allows; for a compute, also at a read.
 /// Distance::infinity if there is none.
-int64_t largestDifference(ComputeOp op, unsigned a, unsigned b);
+int64_t largestDifference(ComputeOp op, unsigned a, unsigned b,
+                          int64_t size = 1);
 int64_t largestDifference(const Access &access, unsigned a, unsigned b);
 
-/// Index number `index` of an op is at most index number `of` plus `offset`.
+/// In blocks of `size` places, two indices of an op: number `index` is at most
+/// number `of` plus `offset`.
 struct Bound {
   unsigned index, of;
-  int64_t offset;
+  int64_t size, offset;
 };
 
-/// The largest value of axis `a` minus axis `b` of the array at a read, where
-/// `known` holds for the reader's indices; or Distance::infinity.
+/// The largest value of axis `a` minus axis `b` of the array at a read, both in
+/// blocks of `size` places, or Distance::infinity. `known` holds for the
+/// reader's indices.
 int64_t largestBetween(const Access &access, unsigned a, unsigned b,
-                       llvm::ArrayRef<Bound> known);
+                       int64_t size, llvm::ArrayRef<Bound> known);
 
 /// What a condition inside of `op` is for all values of the indices, if that is
 /// certain.

@@ -33,10 +33,11 @@ public:
   /// fails.
   void enter(Operation *inner);
   void assume(Value condition, bool holds);
-  /// Assumes index a <= index b + offset.
-  void assumeAtMost(unsigned a, unsigned b, int64_t offset);
+  void assume(const Bound &bound);
 
   WholeSum valueOf(Value value);
+  /// The number of the block that `place` is in.
+  WholeSum blockOf(const WholeSum &place, int64_t size);
   WholeSum indexOf(unsigned number);
   /// Two indices, both minus their extents.
   std::pair<WholeSum, WholeSum> fromEnds(unsigned a, unsigned b);
@@ -64,7 +65,6 @@ private:
 
   WholeSum compute(Value value);
   WholeSum either(Value condition, Value whenTrue, Value whenFalse);
-  WholeSum quotient(const WholeSum &a, Value divisor);
   std::optional<WholeSum> sizeOf(Attribute extent);
   std::vector<Facts> casesOf(Value condition, bool holds);
   std::vector<Facts> casesOf(arith::CmpIOp compare, bool holds);
@@ -142,9 +142,11 @@ WholeSum Surroundings::indexOf(unsigned number) {
   return self;
 }
 
-void Surroundings::assumeAtMost(unsigned a, unsigned b, int64_t offset) {
+void Surroundings::assume(const Bound &bound) {
+  WholeSum block = blockOf(indexOf(bound.index), bound.size),
+           last = blockOf(indexOf(bound.of), bound.size);
   Facts facts;
-  facts.atLeast(indexOf(b) + WholeSum::number(offset), indexOf(a));
+  facts.atLeast(last + WholeSum::number(bound.offset), block);
   system.know(facts);
 }
 
@@ -210,8 +212,10 @@ WholeSum Surroundings::compute(Value value) {
       extent && !extent.getParent() && !extent.getLargest())
     if (auto size = sizeOf(extent.getLengthAttr()))
       return *size;
-  if (isa<arith::FloorDivSIOp>(def))
-    return quotient(arg(0), def->getOperand(1));
+  if (isa<arith::FloorDivSIOp>(def)) {
+    auto divisor = arg(1).value();
+    return divisor && *divisor > 0 ? blockOf(arg(0), *divisor) : system.fresh();
+  }
   if (isa<arith::MinSIOp, arith::MaxSIOp>(def)) {
     bool isMin = isa<arith::MinSIOp>(def);
     WholeSum a = arg(0), b = arg(1), self = system.fresh();
@@ -259,18 +263,18 @@ WholeSum Surroundings::either(Value condition, Value whenTrue,
   return self;
 }
 
-WholeSum Surroundings::quotient(const WholeSum &a, Value divisor) {
-  auto number = valueOf(divisor).value();
-  if (!number || *number <= 0)
-    return system.fresh();
-  auto [known, isNew] = quotients.try_emplace({a.factors, a.constant, *number});
+WholeSum Surroundings::blockOf(const WholeSum &place, int64_t size) {
+  if (size == 1)
+    return place;
+  auto [known, isNew] =
+      quotients.try_emplace({place.factors, place.constant, size});
   if (!isNew)
     return known->second;
   WholeSum self = known->second = system.fresh();
   Facts facts;
-  WholeSum rest = a - self * *number;
+  WholeSum rest = place - self * size;
   facts.atLeast(rest, WholeSum::number(0));
-  facts.below(rest, WholeSum::number(*number));
+  facts.below(rest, WholeSum::number(size));
   system.know(facts);
   return self;
 }
@@ -375,6 +379,21 @@ void Surroundings::assume(Value condition, bool holds) {
     system.knowOneOf(std::move(cases));
 }
 
+/// Conditions that hold wherever the result of `inner` matters: the left
+/// operand of an `and` or an `or` decides alone, or else the right one does.
+static SmallVector<std::pair<Value, bool>> guardsOnLeft(Operation *inner) {
+  SmallVector<std::pair<Value, bool>> guards;
+  while (inner->getNumResults() == 1 && inner->hasOneUse()) {
+    OpOperand &use = *inner->getResult(0).use_begin();
+    inner = use.getOwner();
+    bool isBit = use.get().getType().isInteger(1);
+    if (isBit && isa<arith::AndIOp, arith::OrIOp>(inner) &&
+        use.getOperandNumber() == 1)
+      guards.push_back({inner->getOperand(0), isa<arith::AndIOp>(inner)});
+  }
+  return guards;
+}
+
 void Surroundings::enter(Operation *inner) {
   if (op.hasCondition())
     assume(op.getCondition().front().getTerminator()->getOperand(0), true);
@@ -382,6 +401,9 @@ void Surroundings::enter(Operation *inner) {
        region = region->getParentRegion())
     if (auto branch = dyn_cast<scf::IfOp>(region->getParentOp()))
       assume(branch.getCondition(), region == &branch.getThenRegion());
+  if (isa<ReadOp>(inner))
+    for (auto [condition, holds] : guardsOnLeft(inner))
+      assume(condition, holds);
 }
 
 Distance Surroundings::difference(const WholeSum &place,
@@ -401,7 +423,8 @@ Distance Surroundings::difference(const WholeSum &place,
 /// Returns whether anything beyond ranges is known about the indices at
 /// `read`.
 static bool isPlain(ComputeOp op, Operation *read) {
-  return !op.hasCondition() && read->getParentOp() == op;
+  return !op.hasCondition() && read->getParentOp() == op &&
+         guardsOnLeft(read).empty();
 }
 
 Distance schedule::distanceOf(const Access &access, unsigned time,
@@ -427,31 +450,34 @@ Distance schedule::distanceOf(const Access &access, unsigned time,
 }
 
 int64_t schedule::largestBetween(const Access &access, unsigned a, unsigned b,
-                                 ArrayRef<Bound> known) {
+                                 int64_t size, ArrayRef<Bound> known) {
   const AccessIndex &first = access.indices[a], &second = access.indices[b];
   if (auto op = dyn_cast<ComputeOp>(access.reader)) {
     Surroundings here(op);
     WholeSum x = here.valueOf(first.expression),
              y = here.valueOf(second.expression);
     for (const Bound &bound : known)
-      here.assumeAtMost(bound.index, bound.of, bound.offset);
+      here.assume(bound);
     here.enter(access.read);
-    return here.difference(x, y).max;
+    return here.difference(here.blockOf(x, size), here.blockOf(y, size)).max;
   }
   for (const Bound &bound : known)
-    if (first.kind == AccessIndex::Iterator && first.iterator == bound.index &&
-        second.kind == AccessIndex::Iterator && second.iterator == bound.of)
+    if (bound.size == size && first.kind == AccessIndex::Iterator &&
+        first.iterator == bound.index && second.kind == AccessIndex::Iterator &&
+        second.iterator == bound.of)
       return bound.offset;
   return Distance::infinity;
 }
 
-int64_t schedule::largestDifference(ComputeOp op, unsigned a, unsigned b) {
+int64_t schedule::largestDifference(ComputeOp op, unsigned a, unsigned b,
+                                    int64_t size) {
   Surroundings here(op);
   auto [first, second] = here.fromEnds(a, b);
   if (!op.hasCondition())
     return Distance::infinity;
   here.enter(op.getCondition().front().getTerminator());
-  return here.difference(first, second).max;
+  return here.difference(here.blockOf(first, size), here.blockOf(second, size))
+      .max;
 }
 
 int64_t schedule::largestDifference(const Access &access, unsigned a,
