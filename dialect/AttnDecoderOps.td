@@ -129,7 +129,8 @@ def Attn_DecoderChoiceOp : Attn_Op<"decoder.choice", [Attn_InDecoderStep]> {
     parameters and `end` holds.
 
     * (C1) the parameters have names, values and types, one each.
-    * (C2) they are those of the distribution, as of `attn.choice`.
+    * (C2) they are those of the distribution, and so is the type of its values,
+      as of `attn.choice`.
   }];
   let arguments = (ins StrAttr:$target, Attn_Distribution:$distribution,
                        StrArrayAttr:$parameterNames, StrArrayAttr:$parameters,

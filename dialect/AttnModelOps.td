@@ -216,6 +216,8 @@ def Attn_ChoiceOp : Attn_Op<"choice", [AttrSizedOperandSegments, Attn_NamesResul
     * (C3) a parameter has the axes of the choice, then its own.
     * (C4) `weight`, `reward` and `baseline` are numbers of type f64, one or one
       for each element.
+    * (C5) the values of `categorical` are i64, those of `bernoulli` are i1, and
+      those of the others are f64.
 
     ```mlir
     %l = attn.data "l" : !attn.array<["T", 97], f64>

@@ -69,6 +69,21 @@ struct Parameter {
 
 } // namespace
 
+/// The type of the values that a distribution draws.
+static Type typeOfValues(Distribution kind, MLIRContext *context) {
+  switch (kind) {
+  case Distribution::categorical:
+    return IntegerType::get(context, 64);
+  case Distribution::bernoulli:
+    return IntegerType::get(context, 1);
+  case Distribution::normal:
+  case Distribution::uniform:
+  case Distribution::mixture:
+    return Float64Type::get(context);
+  }
+  llvm_unreachable("unknown distribution");
+}
+
 /// The ways to give the parameters of a distribution.
 static SmallVector<SmallVector<Parameter>> getSignatures(Distribution kind) {
   switch (kind) {
@@ -122,6 +137,11 @@ LogicalResult fovea::attn::verifyParameters(Operation *op,
     return op->emitOpError()
            << "draws from " << stringifyDistribution(distribution)
            << ", whose parameters differ from " << names;
+  if (Type type = typeOfValues(distribution, op->getContext());
+      value.getElementType() != type)
+    return op->emitOpError()
+           << "draws from " << stringifyDistribution(distribution)
+           << ", whose values are " << type << ", but gives " << value;
   // An axis of the value itself comes last.
   ArrayRef<Attribute> axes = value.getShape().getValue();
   if (numValueAxes(distribution, names) == 1) {
@@ -155,7 +175,7 @@ LogicalResult ChoiceOp::verify() {
     return emitOpError() << "has either an observed array or a result";
   auto value =
       cast<ArrayType>((getObserved() ? getObserved() : getResult()).getType());
-  // (C2), (C3)
+  // (C2), (C3), (C5)
   if (failed(verifyParameters(*this, getDistribution(), getParameterNames(),
                               getParameters().getTypes(), value,
                               getParameters())))

@@ -54,8 +54,8 @@ attn.system @c3_no_event {
 attn.system @c3_element {
   // expected-note @+1 {{'prob' comes from here}}
   %p = attn.data "p" : !attn.array<["T"], i64>
-  // expected-error @+1 {{draws '!attn.array<["T"], i64>' but its 'prob' is '!attn.array<["T"], i64>'}}
-  %0 = attn.choice "bit" bernoulli ["prob"] (%p : !attn.array<["T"], i64>) -> !attn.array<["T"], i64>
+  // expected-error @+1 {{draws '!attn.array<["T"], i1>' but its 'prob' is '!attn.array<["T"], i64>'}}
+  %0 = attn.choice "bit" bernoulli ["prob"] (%p : !attn.array<["T"], i64>) -> !attn.array<["T"], i1>
 }
 
 // -----
@@ -72,7 +72,32 @@ attn.system @c3_pairs {
 attn.system @c4_weight {
   %p = attn.data "p" : !attn.array<["T"], f64>
   %w = attn.data "w" : !attn.array<["S"], f64>
-  %y = attn.data "y" : !attn.array<["T"], i64>
-  // expected-error @+1 {{draws '!attn.array<["T"], i64>' but its 'weight' is '!attn.array<["S"], f64>'}}
-  attn.choice "y" bernoulli ["prob"] (%p : !attn.array<["T"], f64>) observed %y : !attn.array<["T"], i64> weight %w : !attn.array<["S"], f64>
+  %y = attn.data "y" : !attn.array<["T"], i1>
+  // expected-error @+1 {{draws '!attn.array<["T"], i1>' but its 'weight' is '!attn.array<["S"], f64>'}}
+  attn.choice "y" bernoulli ["prob"] (%p : !attn.array<["T"], f64>) observed %y : !attn.array<["T"], i1> weight %w : !attn.array<["S"], f64>
+}
+
+// -----
+
+attn.system @c5_bits {
+  %p = attn.data "p" : !attn.array<["T"], f64>
+  // expected-error @+1 {{draws from bernoulli, whose values are 'i1', but gives '!attn.array<["T"], i64>'}}
+  %y = attn.choice "y" bernoulli ["prob"] (%p : !attn.array<["T"], f64>) -> !attn.array<["T"], i64>
+}
+
+// -----
+
+attn.system @c5_symbols {
+  %l = attn.data "l" : !attn.array<["T", 2], f64>
+  %y = attn.data "y" : !attn.array<["T"], i1>
+  // expected-error @+1 {{draws from categorical, whose values are 'i64', but gives '!attn.array<["T"], i1>'}}
+  attn.choice "y" categorical ["logits"] (%l : !attn.array<["T", 2], f64>) observed %y : !attn.array<["T"], i1>
+}
+
+// -----
+
+attn.system @c5_numbers {
+  %m = attn.data "m" : !attn.array<["T"], f64>
+  // expected-error @+1 {{draws from normal, whose values are 'f64', but gives '!attn.array<["T"], i64>'}}
+  %y = attn.choice "y" normal ["mean", "sd"] (%m, %m : !attn.array<["T"], f64>, !attn.array<["T"], f64>) latent -> !attn.array<["T"], i64>
 }

@@ -22,8 +22,8 @@ attn.system @generated {
 // CHECK-LABEL: attn.system @latent
 attn.system @latent {
   %p = attn.data "p" : !attn.array<["T", 5], f64>
-  // CHECK: attn.choice "bit" bernoulli ["prob"](%p : !attn.array<["T", 5], f64>) latent -> !attn.array<["T", 5], i64>
-  %0 = attn.choice "bit" bernoulli ["prob"] (%p : !attn.array<["T", 5], f64>) latent -> !attn.array<["T", 5], i64>
+  // CHECK: attn.choice "bit" bernoulli ["prob"](%p : !attn.array<["T", 5], f64>) latent -> !attn.array<["T", 5], i1>
+  %0 = attn.choice "bit" bernoulli ["prob"] (%p : !attn.array<["T", 5], f64>) latent -> !attn.array<["T", 5], i1>
   // CHECK: attn.choice "z" normal ["mean", "sd"](%p, %p : !attn.array<["T", 5], f64>, !attn.array<["T", 5], f64>) latent -> !attn.array<["T", 5], f64>
   %1 = attn.choice "z" normal ["mean", "sd"] (%p, %p : !attn.array<["T", 5], f64>, !attn.array<["T", 5], f64>) latent -> !attn.array<["T", 5], f64>
   // CHECK: attn.choice "u" uniform ["low", "high"]

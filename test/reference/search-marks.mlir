@@ -210,9 +210,11 @@ attn.system @shared {
     %one = arith.constant 1 : index
     %before = arith.subi %t, %one : index
     %0 = attn.read %s[%before] default %none : i64 : !attn.array<["T"], i64>
-    %1 = attn.read %y[%before] default %none : i64 : !attn.array<["T"], i64>
-    %2 = arith.addi %0, %1 : i64
-    attn.yield %2 : i64
+    %no = arith.constant false
+    %1 = attn.read %y[%before] default %no : i1 : !attn.array<["T"], i1>
+    %2 = arith.extui %1 : i1 to i64
+    %3 = arith.addi %0, %2 : i64
+    attn.yield %3 : i64
   } : !attn.array<["T"], i64>
   %p = attn.compute "p" (%t: "T") {
     %none = arith.constant 0 : i64
@@ -223,6 +225,6 @@ attn.system @shared {
     %2 = arith.select %1, %many, %few : f64
     attn.yield %2 : f64
   } : !attn.array<["T"], f64>
-  %y = attn.choice "y" bernoulli ["prob"] (%p : !attn.array<["T"], f64>) -> !attn.array<["T"], i64>
-  attn.output "y" %y : !attn.array<["T"], i64>
+  %y = attn.choice "y" bernoulli ["prob"] (%p : !attn.array<["T"], f64>) -> !attn.array<["T"], i1>
+  attn.output "y" %y : !attn.array<["T"], i1>
 }
