@@ -404,7 +404,8 @@ private:
 
   // train and decode (ElaborateBlocks.cpp).
   void readBlocks(const Statements &statements, Scope &scope);
-  void readOption(const ast::Statement &block, const ast::Entry &entry);
+  void readOption(const ast::Statement &block, const ast::Entry &entry,
+                  Scope &scope);
   void readSet(const ast::Entry &entry, Scope &scope);
   void elaborateMarks(Scope &scope);
 

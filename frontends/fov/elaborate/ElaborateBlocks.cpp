@@ -37,7 +37,7 @@ void Elaborator::readBlocks(const Statements &statements, Scope &scope) {
       } else if (entry.kind == ast::Entry::Generate) {
         continue; // a statement of the decoder (ElaborateUses.cpp)
       } else {
-        readOption(*s, entry);
+        readOption(*s, entry, scope);
       }
     }
   }
@@ -55,7 +55,14 @@ void Elaborator::readBlocks(const Statements &statements, Scope &scope) {
     model->setLengths.clear();
 }
 
-void Elaborator::readOption(const Statement &block, const ast::Entry &entry) {
+/// Returns whether a name is declared by `param`.
+static bool isParameter(const Symbol *symbol) {
+  return symbol && symbol->statement &&
+         symbol->statement->kind == StatementKind::Param;
+}
+
+void Elaborator::readOption(const Statement &block, const ast::Entry &entry,
+                            Scope &scope) {
   StringRef name = entry.left.name;
   const Expr &value = entry.value->kind == ExprKind::Call
                           ? *entry.value->args[0]
@@ -68,6 +75,11 @@ void Elaborator::readOption(const Statement &block, const ast::Entry &entry) {
       optionMistake(block.name, name,
                     value.kind == ExprKind::Name ? value.name : StringRef());
   bool isOfValue = llvm::is_contained(optionNames(block.name), name);
+  if (!isOfValue && block.name == "train" && isParameter(lookup(scope, name)))
+    mistake = "'" + name.str() +
+              "' is a parameter, and no option of train; help: to change it "
+              "without a gradient, declare it by state, and write update " +
+              name.str() + " = .. as a statement";
   if (!mistake.empty())
     return error(Code::optionValue, isOfValue ? value.loc : entry.left.loc,
                  mistake);
