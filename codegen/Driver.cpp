@@ -16,6 +16,7 @@
 #include "passes/analysis/Batch.h"
 #include "runtime/TensorCore.h"
 #include "runtime/device/Launch.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
@@ -160,8 +161,9 @@ LogicalResult Driver::emitProgram(attn::ProgramOp program,
     return mlir::failure();
   if (options.isChecked)
     nameArrays(*schedules, program.getSymName(), description);
-  hosts.insert(description.entry);
-  hosts.insert(description.prepare);
+  for (StringRef name : {description.entry, description.prepare})
+    if (auto host = module->lookupSymbol<func::FuncOp>(name))
+      hosts.push_back(host);
   return mlir::success();
 }
 
@@ -256,6 +258,9 @@ Status Driver::print(Text text, llvm::raw_ostream &stream) {
 }
 
 Status Driver::compile(Objects &objects) {
+  llvm::StringSet<> hostNames;
+  for (func::FuncOp host : hosts)
+    hostNames.insert(host.getSymName());
   if (Status status = addChecks(); status.failed())
     return status;
   if (llvm::Error error =
@@ -270,7 +275,7 @@ Status Driver::compile(Objects &objects) {
   constexpr unsigned opsOfModule = 1000;
   auto made = compileObjects(
       splitModule(std::move(module), opsOfModule,
-                  [&](StringRef symbol) { return hosts.contains(symbol); }),
+                  [&](StringRef symbol) { return hostNames.contains(symbol); }),
       backend.host(emit.target), compile);
   if (!made)
     return failure(made.takeError());

@@ -11,13 +11,13 @@
 
 #include "codegen/Backend.h"
 #include "codegen/native/Jit.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "runtime/Status.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/data/StorageFormat.h"
 #include "runtime/memory/CheckedRun.h"
 #include "runtime/model/Description.h"
-#include "llvm/ADT/StringSet.h"
 
 #include <map>
 
@@ -125,8 +125,8 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module, schedules;
   runtime::Description programs;
   std::vector<runtime::CheckedSite> sites;
-  /// The functions that run programs.
-  llvm::StringSet<> hosts;
+  /// The functions that run programs. Callers may rename them.
+  llvm::SmallVector<mlir::func::FuncOp> hosts;
 };
 
 /// Is called with the frame ahead of each step of a program, which are numbered
