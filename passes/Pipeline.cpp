@@ -230,6 +230,8 @@ static void fuse(Passes manager, const PipelineOptions &options) {
   manager.addOptionalForValues(createJoinSums());
   // After that, and before products, which its conditions gather.
   manager.addOptionalForValues(createGuardRows());
+  // After all that merges equations.
+  manager.addOptional(createSplitMembers());
   // The equations are final from here on.
   manager.addOptionalForValues(createNameProducts());
   // Before all decisions about a machine.

@@ -130,6 +130,9 @@ RowGuards BlockGuards::ofReaders(ComputeOp op) {
       llvm::erase_if(*common, [&](const RowGuard &guard) {
         return !llvm::is_contained(own, guard);
       });
+    // A reader without guards decides: most ops have many readers.
+    if (common->empty())
+      return {};
   }
   return common.value_or(RowGuards());
 }

@@ -358,6 +358,36 @@ def GuardRows : Pass<"attn-guard-rows", "::mlir::ModuleOp"> {
   }];
 }
 
+def SplitMembers : Pass<"attn-split-members", "::mlir::ModuleOp"> {
+  let summary = "long equations over the members of a family become parts";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs. An equation with more than 32 reads, such as a sum
+      over 64 layers, reads equations for parts of its sums and differences, of
+      16 reads each. What a part reads at a constant place, `p[t,3]`, is an array
+      of its own. A concatenation of more than 32 parts becomes one of groups of
+      8. Parts have the same form wherever they are, so they share kernels. No
+      rounding changes.
+    * After: all that merges equations.
+    * Not: equations that reduce over an index, and parts whose other values are
+      used outside of them.
+
+    Example:
+
+    ```mlir
+    %x = attn.compute (%t: "T", %d: 64) { %p[%t, 0] * %h0[%t, %d] + .. + %p[%t, 63] * %h63[%t, %d] }
+
+    // becomes
+
+    %p0 = attn.compute (%t: "T") { %p[%t, 0] }
+    ..
+    %a = attn.compute (%t: "T", %d: 64) { %p0[%t] * %h0[%t, %d] + .. + %p7[%t] * %h7[%t, %d] }
+    ..
+    %x = attn.compute (%t: "T", %d: 64) { %a[%t, %d] + .. + %h[%t, %d] }
+    ```
+  }];
+}
+
 def NameProducts : Pass<"attn-name-products", "::mlir::ModuleOp"> {
   let summary = "which equations are matrix products";
   let description = [{

@@ -32,6 +32,10 @@ namespace fovea::attn {
 #include "passes/Passes.h.inc"
 } // namespace fovea::attn
 
+/// A group with so many members gets no more: code for it would grow with the
+/// number of layers that read an array.
+static constexpr size_t membersOfFullGroup = 24;
+
 namespace {
 struct Member {
   ComputeOp op;
@@ -360,7 +364,8 @@ void Gatherer::visit(Operation &op) {
       waiting.push_back(array);
   }
   auto compute = dyn_cast<ComputeOp>(op);
-  if (!isAfter && compute && touches && !taken.contains(&op)) {
+  if (!isAfter && compute && touches && !taken.contains(&op) &&
+      group.members.size() < membersOfFullGroup) {
     std::optional<Member> member = asRows(compute);
     if (!member && !group.hasWeights)
       member = asSum(compute);
