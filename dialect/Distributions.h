@@ -13,8 +13,8 @@ unsigned numValueAxes(Distribution distribution, mlir::ArrayAttr parameters);
 unsigned numValueAxes(ChoiceOp choice);
 
 /// Checks what `op` says of a distribution that gives `value`: the type of its
-/// values, and the names, the order and the types of its parameters. `arrays` are the
-/// parameters, for notes, where `op` has them.
+/// values, and the names, the order and the types of its parameters. `arrays`
+/// are the parameters, for notes, where `op` has them.
 mlir::LogicalResult verifyParameters(mlir::Operation *op,
                                      Distribution distribution,
                                      mlir::ArrayAttr names,
