@@ -2,6 +2,8 @@
 
 #include "app/data/Examples.h"
 #include "app/data/ArrayData.h"
+#include "app/data/Column.h"
+#include "app/data/Corpora.h"
 #include "app/data/FileData.h"
 #include "app/data/Inputs.h"
 #include "runtime/data/OpenFile.h"
@@ -58,7 +60,8 @@ GivenData::Form GivenData::form() const {
     return Arrays;
   if (name.empty())
     return Tensors;
-  return isDataFile(file) || llvm::sys::fs::is_directory(file) ? Files : Text;
+  bool isFolder = llvm::sys::fs::is_directory(file) && !isCorpus(path);
+  return isDataFile(file) || isFolder ? Files : Text;
 }
 
 std::vector<GivenData>
@@ -92,19 +95,6 @@ fovea::cli::splitData(const std::vector<std::string> &texts) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-
-/// The content of one `--data`, one example at a time.
-class Column {
-public:
-  explicit Column(std::string path) : path(std::move(path)) {}
-  virtual ~Column() = default;
-  virtual TextLines::Kind next(LoadedValues &values,
-                               std::vector<std::string> *words) = 0;
-  /// Returns the number of remaining examples.
-  virtual int64_t countRest() = 0;
-
-  const std::string path;
-};
 
 static TextSource sourceOf(const GivenData &given) {
   TextSource source = cli::sourceOf(given.path, given.name);
@@ -314,8 +304,12 @@ bool ExampleReader::openNamed(const GivenData &data) {
   if (!spec)
     return true;
   if (data.form() != GivenData::Files) {
-    columns.push_back({spec, std::make_unique<TextColumn>(
-                                 session, data, *info, *spec, vocabularies)});
+    std::unique_ptr<Column> column =
+        openArchive(session, sourceOf(data), *info, *spec);
+    if (!column)
+      column = std::make_unique<TextColumn>(session, data, *info, *spec,
+                                            vocabularies);
+    columns.push_back({spec, std::move(column)});
     return true;
   }
   std::vector<std::string> files;

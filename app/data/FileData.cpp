@@ -4,6 +4,7 @@
 #include "app/data/Npy.h"
 #include "app/data/Pixels.h"
 #include "app/data/Sound.h"
+#include "runtime/data/ArkFile.h"
 #include "runtime/data/OpenFile.h"
 #include "runtime/data/Resample.h"
 #include "llvm/Support/FileSystem.h"
@@ -38,8 +39,18 @@ static bool isSound(StringRef name) {
   return endsAs(name, {".wav", ".flac", ".ogg", ".opus", ".mp3"});
 }
 
+/// Splits `FILE.ark:PLACE`; false if `name` has another form.
+static bool splitPlace(StringRef name, StringRef &file, uint64_t &place) {
+  StringRef number;
+  std::tie(file, number) = name.rsplit(':');
+  return file.ends_with(".ark") && !number.getAsInteger(10, place);
+}
+
 bool fovea::cli::isDataFile(StringRef name) {
-  return isPicture(name) || isSound(name) || name.ends_with(".npy");
+  StringRef file;
+  uint64_t place = 0;
+  return isPicture(name) || isSound(name) || name.ends_with(".npy") ||
+         splitPlace(name, file, place);
 }
 
 Status fovea::cli::listFiles(const std::string &path,
@@ -58,8 +69,11 @@ Status fovea::cli::listFiles(const std::string &path,
       return Status::error(fmt::format(
           "unsupported file type of '{}'; expected a picture "
           "(.png, .jpg), a sound (.wav, .flac, .ogg, .opus, .mp3) or "
-          "an array (.npy)",
-          file->path()));
+          "an array (.npy){}",
+          file->path(),
+          endsAs(name, {".parquet", ".arrow"})
+              ? "; help: Python reads this folder: model.fit('" + path + "')"
+              : ""));
     files.push_back(file->path());
   }
   if (failure)
@@ -83,12 +97,21 @@ public:
   FileReader(const DataInfo &data, const runtime::DataSpec &spec)
       : data(data), spec(spec) {}
 
-  Status read(const std::string &path, LoadedValues &result);
+  Status load(const std::string &path, LoadedValues &result);
+  Status read(const std::string &path, const std::string &bytes,
+              LoadedValues &result);
+  Status takeFeatures(const std::string &path,
+                      const std::vector<int64_t> &shape,
+                      std::vector<double> values, LoadedValues &result);
 
 private:
-  Status readPixels(const std::string &path, LoadedValues &result);
-  Status readFrames(const std::string &path, LoadedValues &result);
-  Status readArray(const std::string &path, LoadedValues &result);
+  Status checkKind(const std::string &path) const;
+  Status readPixels(const std::string &path, const std::string &bytes,
+                    LoadedValues &result);
+  Status readFrames(const std::string &path, const std::string &bytes,
+                    LoadedValues &result);
+  Status readArray(const std::string &path, const std::string &bytes,
+                   LoadedValues &result);
   Status setShape(const std::string &path, const std::vector<int64_t> &shape,
                   LoadedValues &result);
   Status mistake(const std::string &path, const std::string &text) const {
@@ -147,7 +170,8 @@ static PixelOptions optionsOf(const DataInfo &data) {
   return PixelOptions::from(data.loader.numbers, data.kind == DataInfo::Bit);
 }
 
-Status FileReader::readPixels(const std::string &path, LoadedValues &result) {
+Status FileReader::readPixels(const std::string &path, const std::string &bytes,
+                              LoadedValues &result) {
   PixelAxes axes(spec);
   if (data.loader.kind == "sound")
     return mistake(path,
@@ -156,9 +180,6 @@ Status FileReader::readPixels(const std::string &path, LoadedValues &result) {
     return mistake(path, fmt::format("is a picture, but '{}' is not declared "
                                      "as '[Y, X] : real(3)' or '[Y, X] : real'",
                                      data.name));
-  std::string bytes;
-  if (Status status = readBytes(path, bytes); status.failed())
-    return status;
   runtime::Picture picture;
   auto setSize = [&](int64_t rows, int64_t columns) {
     return setShape(path, axes.shapeOf(rows, columns), result);
@@ -178,7 +199,8 @@ Status FileReader::readPixels(const std::string &path, LoadedValues &result) {
   return Status::success();
 }
 
-Status FileReader::readFrames(const std::string &path, LoadedValues &result) {
+Status FileReader::readFrames(const std::string &path, const std::string &bytes,
+                              LoadedValues &result) {
   const FileLoader &loader = data.loader;
   if (loader.kind != "sound")
     return mistake(path,
@@ -188,7 +210,7 @@ Status FileReader::readFrames(const std::string &path, LoadedValues &result) {
   runtime::SoundOptions options = runtime::SoundOptions::from(loader.numbers);
   int64_t rate = 0;
   std::vector<double> samples;
-  Status status = readSound(path, rate, samples);
+  Status status = readSound(bytes, path, rate, samples);
   if (status.succeeded())
     status = runtime::resample(path, rate, options, samples);
   if (status.failed())
@@ -232,12 +254,10 @@ Status fovea::cli::fitArray(const std::string &path, const DataInfo &data,
              axes.areFirst, numPixels);
 }
 
-Status FileReader::readArray(const std::string &path, LoadedValues &result) {
-  std::string bytes;
+Status FileReader::readArray(const std::string &path, const std::string &bytes,
+                             LoadedValues &result) {
   runtime::Tensor tensor;
-  Status status = readBytes(path, bytes);
-  if (status.succeeded())
-    status = parseNpy(bytes, path, tensor);
+  Status status = parseNpy(bytes, path, tensor);
   if (status.succeeded())
     status = setShape(path, tensor.shape, result);
   if (status.succeeded())
@@ -254,17 +274,77 @@ Status FileReader::readArray(const std::string &path, LoadedValues &result) {
   return Status::success();
 }
 
-Status FileReader::read(const std::string &path, LoadedValues &result) {
-  if (data.kind != DataInfo::Real && data.kind != DataInfo::Bit)
-    return mistake(path, "contains numbers, but '" + data.name +
-                             "' is declared neither 'real' nor 'bit'");
+Status FileReader::takeFeatures(const std::string &path,
+                                const std::vector<int64_t> &shape,
+                                std::vector<double> values,
+                                LoadedValues &result) {
+  Status status = checkKind(path);
+  if (status.succeeded() && data.kind != DataInfo::Real)
+    status = mistake(path, "has features, but '" + data.name + "' is bits");
+  if (status.succeeded())
+    status = setShape(path, shape, result);
+  result.values.values = std::move(values);
+  return status;
+}
+
+Status FileReader::checkKind(const std::string &path) const {
+  if (data.kind == DataInfo::Real || data.kind == DataInfo::Bit)
+    return Status::success();
+  return mistake(path, "contains numbers, but '" + data.name +
+                           "' is declared neither 'real' nor 'bit'");
+}
+
+Status FileReader::read(const std::string &path, const std::string &bytes,
+                        LoadedValues &result) {
+  if (Status status = checkKind(path); status.failed())
+    return status;
   if (isPicture(path))
-    return readPixels(path, result);
-  return isSound(path) ? readFrames(path, result) : readArray(path, result);
+    return readPixels(path, bytes, result);
+  return isSound(path) ? readFrames(path, bytes, result)
+                       : readArray(path, bytes, result);
+}
+
+Status FileReader::load(const std::string &path, LoadedValues &result) {
+  StringRef file;
+  if (uint64_t place = 0; splitPlace(path, file, place)) {
+    std::unique_ptr<runtime::ArkFile> archive;
+    std::vector<int64_t> shape;
+    std::vector<double> values;
+    Status status = runtime::ArkFile::open(file.str(), archive);
+    if (status.succeeded())
+      status = archive->seek(place);
+    if (status.succeeded())
+      status = archive->read(shape, values);
+    return status.failed()
+               ? status
+               : takeFeatures(path, shape, std::move(values), result);
+  }
+  std::string bytes;
+  Status status = checkKind(path);
+  if (status.succeeded())
+    status = readBytes(path, bytes);
+  return status.failed() ? status : read(path, bytes, result);
 }
 
 Status fovea::cli::loadFile(const std::string &path, const DataInfo &data,
                             const runtime::DataSpec &spec,
                             LoadedValues &result) {
-  return FileReader(data, spec).read(path, result);
+  return FileReader(data, spec).load(path, result);
+}
+
+Status fovea::cli::loadBytes(const std::string &path, const std::string &bytes,
+                             const DataInfo &data,
+                             const runtime::DataSpec &spec,
+                             LoadedValues &result) {
+  return FileReader(data, spec).read(path, bytes, result);
+}
+
+Status fovea::cli::loadFeatures(const std::string &path,
+                                const std::vector<int64_t> &shape,
+                                std::vector<double> values,
+                                const DataInfo &data,
+                                const runtime::DataSpec &spec,
+                                LoadedValues &result) {
+  return FileReader(data, spec)
+      .takeFeatures(path, shape, std::move(values), result);
 }

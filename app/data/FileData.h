@@ -14,7 +14,8 @@
 
 namespace fovea::cli {
 
-/// Returns whether a name has the extension of a picture, a sound or an array.
+/// Returns whether a name belongs to a picture, a sound, an array or a place in
+/// an archive of features (`FILE.ark:PLACE`).
 bool isDataFile(llvm::StringRef name);
 
 /// Returns the data files of a folder, by name; for a file, the file itself.
@@ -25,6 +26,18 @@ runtime::Status listFiles(const std::string &path,
 /// Reads one file of one example.
 runtime::Status loadFile(const std::string &path, const DataInfo &data,
                          const runtime::DataSpec &spec, LoadedValues &result);
+
+/// The same of a file whose content is known, such as one in an archive.
+runtime::Status loadBytes(const std::string &path, const std::string &bytes,
+                          const DataInfo &data, const runtime::DataSpec &spec,
+                          LoadedValues &result);
+
+/// The same of features.
+runtime::Status loadFeatures(const std::string &path,
+                             const std::vector<int64_t> &shape,
+                             std::vector<double> values, const DataInfo &data,
+                             const runtime::DataSpec &spec,
+                             LoadedValues &result);
 
 /// Converts an array to values of the data, whose axes are its last ones. Bytes
 /// are pixels if the spec declares so; whole numbers stay numbers.

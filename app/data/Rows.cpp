@@ -3,7 +3,6 @@
 #include "app/data/Rows.h"
 #include "app/open/JsonDepth.h"
 #include "runtime/data/PackedFile.h"
-#include "llvm/Support/JSON.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -21,6 +20,8 @@ RowKind fovea::cli::rowKindOf(StringRef name) {
   name = runtime::withoutPacking(name);
   if (name.ends_with(".jsonl") || name.ends_with(".ndjson"))
     return RowKind::Json;
+  if (name.ends_with(".json"))
+    return RowKind::Objects;
   return name.ends_with(".csv") ? RowKind::Table : RowKind::Text;
 }
 
@@ -54,20 +55,10 @@ static Status readList(const llvm::json::Array &list, StringRef key,
   return Status::success();
 }
 
-Status fovea::cli::readJsonValue(StringRef line, StringRef key,
-                                 std::string &text) {
+Status fovea::cli::valueAsLine(const llvm::json::Object &object, StringRef key,
+                               std::string &text) {
   text.clear();
-  if (nestsDeeper(line, deepestJson))
-    return Status::error("this JSON nests too deep");
-  llvm::Expected<llvm::json::Value> row = llvm::json::parse(line);
-  if (!row) {
-    llvm::consumeError(row.takeError());
-    return Status::error("this is not a line of JSON");
-  }
-  const llvm::json::Object *object = row->getAsObject();
-  if (!object)
-    return Status::error("this is not a JSON object: {\"NAME\": ..}");
-  const llvm::json::Value *value = object->get(key);
+  const llvm::json::Value *value = object.get(key);
   if (!value)
     return Status::error(fmt::format("this object has no '{}'", key.str()));
   if (std::optional<std::string> one = scalar(*value))
@@ -84,6 +75,22 @@ Status fovea::cli::readJsonValue(StringRef line, StringRef key,
   std::replace(text.begin(), text.end(), '\n', ' ');
   std::replace(text.begin(), text.end(), '\r', ' ');
   return Status::success();
+}
+
+Status fovea::cli::readJsonValue(StringRef line, StringRef key,
+                                 std::string &text) {
+  text.clear();
+  if (nestsDeeper(line, deepestJson))
+    return Status::error("this JSON nests too deep");
+  llvm::Expected<llvm::json::Value> row = llvm::json::parse(line);
+  if (!row) {
+    llvm::consumeError(row.takeError());
+    return Status::error("this is not a line of JSON");
+  }
+  const llvm::json::Object *object = row->getAsObject();
+  if (!object)
+    return Status::error("this is not a JSON object: {\"NAME\": ..}");
+  return valueAsLine(*object, key, text);
 }
 
 Status fovea::cli::readTableRow(StringRef line,

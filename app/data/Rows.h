@@ -11,19 +11,27 @@
 
 #include "runtime/Status.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/JSON.h"
 
 #include <string>
 #include <vector>
 
 namespace fovea::cli {
 
-enum class RowKind { Text, Json, Table };
+/// Lines of text, of JSON or of a table; or what becomes lines: a JSON file and
+/// a folder or a list of a corpus (Corpora.h), files in archives
+/// (TarMembers.h).
+enum class RowKind { Text, Json, Table, Objects, Corpus, Scp, Tar };
 
 /// What a file name promises, compressed or not.
 RowKind rowKindOf(llvm::StringRef name);
 
-/// Reads the value of `key` in an object: a text, a number, true or false, or a
-/// list of them. Line breaks become spaces.
+/// The value of `key` in an object as a line: a text, a number, true or false,
+/// or a list of them. Line breaks become spaces.
+runtime::Status valueAsLine(const llvm::json::Object &object,
+                            llvm::StringRef key, std::string &text);
+
+/// The same of an object in a line.
 runtime::Status readJsonValue(llvm::StringRef line, llvm::StringRef key,
                               std::string &text);
 

@@ -5,16 +5,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "app/data/Sound.h"
-#include "runtime/data/OpenFile.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstring>
 #include <fmt/format.h>
 #include <memory>
 
 #include <sndfile.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -22,15 +21,10 @@ using fovea::runtime::Status;
 
 /// Returns whether the file ends with the last page of an Ogg stream, which has
 /// a mark. libsndfile takes a file that was cut for a shorter sound.
-static bool hasLastPage(int descriptor) {
-  constexpr off_t head = 27, largest = head + 255 + 255 * 255;
-  struct stat status;
-  if (fstat(descriptor, &status) != 0)
-    return false;
-  std::string end(std::min(status.st_size, largest), '\0');
-  if (pread(descriptor, end.data(), end.size(),
-            status.st_size - off_t(end.size())) != ssize_t(end.size()))
-    return false;
+static bool hasLastPage(std::string_view bytes) {
+  constexpr size_t head = 27, largest = head + 255 + 255 * 255;
+  std::string_view end =
+      bytes.substr(bytes.size() - std::min(bytes.size(), largest));
   for (size_t page = end.rfind("OggS"); page != end.npos;
        page = page == 0 ? end.npos : end.rfind("OggS", page - 1)) {
     if (page + head > end.size())
@@ -47,28 +41,55 @@ static bool hasLastPage(int descriptor) {
   return false;
 }
 
+namespace {
+/// The content of a file, as libsndfile reads it.
+struct SoundBytes {
+  std::string_view bytes;
+  sf_count_t place = 0;
+
+  static SoundBytes &of(void *data) { return *static_cast<SoundBytes *>(data); }
+  static sf_count_t size(void *data) {
+    return sf_count_t(of(data).bytes.size());
+  }
+  static sf_count_t tell(void *data) { return of(data).place; }
+  static sf_count_t seek(sf_count_t offset, int from, void *data) {
+    sf_count_t start = from == SEEK_SET   ? 0
+                       : from == SEEK_CUR ? of(data).place
+                                          : size(data);
+    if (offset < -start)
+      return -1;
+    return of(data).place = start + offset;
+  }
+  static sf_count_t read(void *to, sf_count_t count, void *data) {
+    SoundBytes &own = of(data);
+    count = std::clamp<sf_count_t>(size(data) - own.place, 0, count);
+    std::memcpy(to, own.bytes.data() + own.place, size_t(count));
+    own.place += count;
+    return count;
+  }
+};
+} // namespace
+
 /// An hour at the highest rate: no example has more.
 static constexpr int64_t mostSamples = int64_t(1) << 28;
 
-Status fovea::cli::readSound(const std::string &path, int64_t &rate,
-                             std::vector<double> &samples) {
+Status fovea::cli::readSound(const std::string &bytes, const std::string &path,
+                             int64_t &rate, std::vector<double> &samples) {
   auto fail = [&](const std::string &why) {
     return Status::error(
         fmt::format("cannot read the sound '{}': {}", path, why));
   };
   SF_INFO info = {};
-  std::string why;
-  int descriptor = runtime::openToRead(path, why);
-  if (descriptor < 0)
-    return fail(why);
+  SoundBytes content = {bytes};
+  SF_VIRTUAL_IO reading = {SoundBytes::size, SoundBytes::seek, SoundBytes::read,
+                           /*write=*/nullptr, SoundBytes::tell};
   std::unique_ptr<SNDFILE, int (*)(SNDFILE *)> file(
-      sf_open_fd(descriptor, SFM_READ, &info, /*close_desc=*/SF_TRUE),
-      sf_close);
+      sf_open_virtual(&reading, SFM_READ, &info, &content), sf_close);
   if (!file)
     return fail(sf_strerror(nullptr));
   rate = info.samplerate;
   if ((info.format & SF_FORMAT_TYPEMASK) == SF_FORMAT_OGG &&
-      !hasLastPage(descriptor))
+      !hasLastPage(bytes))
     return fail("its last page is damaged or missing");
   if (info.frames == SF_COUNT_MAX)
     return fail("it is damaged");

@@ -16,9 +16,10 @@
 
 namespace fovea::cli {
 
-/// Reads the samples of a file, and their rate; averages several channels.
-runtime::Status readSound(const std::string &path, int64_t &rate,
-                          std::vector<double> &samples);
+/// Reads the samples of a file with this content, and their rate; averages
+/// several channels.
+runtime::Status readSound(const std::string &bytes, const std::string &path,
+                          int64_t &rate, std::vector<double> &samples);
 
 } // namespace fovea::cli
 

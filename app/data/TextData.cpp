@@ -1,8 +1,10 @@
 //===- TextData.cpp - files of examples and of symbols --------------------===//
 
 #include "app/data/TextData.h"
+#include "app/data/Corpora.h"
 #include "app/data/FileData.h"
 #include "app/data/Inputs.h"
+#include "app/data/TarMembers.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "runtime/data/RowText.h"
 #include "runtime/data/UnknownWords.h"
@@ -28,9 +30,18 @@ static constexpr size_t chunkSize = 1 << 16, partSize = 1 << 20;
 
 TextSource fovea::cli::sourceOf(const std::string &given,
                                 const std::string &name) {
-  if (RowKind kind = rowKindOf(given); kind == RowKind::Json && !name.empty())
+  if (isTar(given))
+    return {given, 0, nullptr, false, RowKind::Tar};
+  if (StringRef(given).ends_with(".scp"))
+    return {given, 0, nullptr, false, RowKind::Scp};
+  if (RowKind kind = rowKindOf(given);
+      (kind == RowKind::Json || kind == RowKind::Objects) && !name.empty())
     return {given, 0, nullptr, false, kind, name};
+  if (llvm::sys::fs::is_directory(given))
+    return {given, 0, nullptr, false, RowKind::Corpus};
   auto [file, column] = StringRef(given).rsplit(':');
+  if (!column.empty() && llvm::sys::fs::is_directory(file))
+    return {file.str(), 0, nullptr, false, RowKind::Corpus, column.str()};
   if (RowKind kind = rowKindOf(file); kind != RowKind::Text && !column.empty())
     return {file.str(), 0, nullptr, false, kind, column.str()};
   unsigned number = 0;
@@ -39,7 +50,30 @@ TextSource fovea::cli::sourceOf(const std::string &given,
   return {file.str(), number};
 }
 
+TextSource TextSource::with(const DataInfo &data) const {
+  TextSource result = *this;
+  if (kind != RowKind::Corpus || !key.empty())
+    return result;
+  if (data.kind == DataInfo::Real || data.kind == DataInfo::Bit)
+    result.key = data.loader.kind == "sound" ? "sound" : "features";
+  else
+    result.key = data.kind == DataInfo::Class ? "speaker" : "text";
+  return result;
+}
+
+TextLines::TextLines(Session &session, TextSource source, Hold hold)
+    : session(session), source(std::move(source)), hold(hold) {}
+
 TextLines::~TextLines() = default;
+
+std::optional<std::string> TextLines::folder() const {
+  if (!corpusFolder.empty())
+    return corpusFolder;
+  // A list is a file from an unknown author.
+  if (llvm::sys::fs::is_regular_file(source.path))
+    return llvm::sys::path::parent_path(source.path).str();
+  return std::nullopt;
+}
 
 bool TextLines::fail(const std::string &text) {
   session.error(text);
@@ -53,21 +87,76 @@ bool TextLines::failTooLong() {
                           sourceName(source.path).str(), runtime::longestLine));
 }
 
+/// What a file is that begins with these bytes, with advice; nothing: it may be
+/// text.
+static std::string formatOf(StringRef bytes) {
+  static constexpr const char *python =
+      "help: Python reads it: model.fit('FILE'); or write its rows as JSON "
+      "lines";
+  static constexpr const char *unpack = "help: unpack it first";
+  static constexpr const char *lines = "help: text is UTF-8 with one example "
+                                       "per line";
+  static constexpr const char *ending =
+      "help: a name must end as its format does: .png, .wav, .npy, .npz, .tar";
+  static constexpr std::tuple<StringRef, const char *, const char *> formats[] =
+      {{"PAR1", "a Parquet file", python},
+       {"ARROW1", "an Arrow file", python},
+       {"\xff\xff\xff\xff", "an Arrow file", python},
+       {"\x89HDF\r\n", "an HDF5 file", lines},
+       {"PK\x03\x04", "a zip archive", unpack},
+       {"BZh", "packed by bzip2", unpack},
+       {"7z\xbc\xaf\x27\x1c", "a 7z archive", unpack},
+       {"%PDF-", "a PDF file", lines},
+       {"SQLite format 3", "an SQLite file", lines},
+       {"\x93NUMPY", "an array of numpy", ending},
+       {"\x89PNG", "a picture", ending},
+       {"\xff\xd8\xff", "a picture", ending},
+       {"RIFF", "a sound", ending},
+       {"fLaC", "a sound", ending},
+       {"OggS", "a sound", ending},
+       {"ID3", "a sound", ending}};
+  for (const auto &[first, what, help] : formats)
+    if (bytes.starts_with(first))
+      return fmt::format("is {}, not text; {}", what, help);
+  constexpr size_t tarMark = 257;
+  if (bytes.drop_front(std::min(tarMark, bytes.size())).starts_with("ustar"))
+    return fmt::format("is a tar archive, not text; {}", ending);
+  return "";
+}
+
 /// Returns whether bytes look like text. No text has a NUL byte, and nearly
 /// every binary file has one early.
 bool TextLines::checkText(StringRef bytes) {
   if (!bytes.contains('\0'))
     return true;
-  return fail("'" + sourceName(source.path).str() +
-              "' has NUL bytes, so it is a binary file or UTF-16; help: text "
-              "is UTF-8 with one example per line");
+  std::string name = sourceName(source.path).str();
+  std::string format = numTaken == 0 && pending.empty() ? formatOf(bytes) : "";
+  return fail(!format.empty()
+                  ? "'" + name + "' " + format
+                  : "'" + name +
+                        "' has NUL bytes, so it is a binary file or UTF-16; "
+                        "help: text is UTF-8 with one example per line");
 }
 
-/// Returns whether a file name means JSON, compressed or not.
-static bool isJson(StringRef name) {
-  name = runtime::withoutPacking(name);
-  return name.ends_with(".jsonl") || name.ends_with(".ndjson") ||
-         name.ends_with(".json");
+/// Opens what becomes lines.
+bool TextLines::openMade() {
+  if (source.kind == RowKind::Tar) {
+    members = std::make_unique<TarMembers>(splitTar(source.path));
+    return true;
+  }
+  CorpusLines made;
+  runtime::Status status = source.kind == RowKind::Objects
+                               ? readObjects(source.path, source.key, made)
+                           : source.kind == RowKind::Scp
+                               ? readScp(source.path, made)
+                               : readCorpus(source.path, source.key, made);
+  if (status.failed())
+    return fail(status.text());
+  corpusFolder = made.folder;
+  std::string name =
+      source.key.empty() ? source.path : source.path + ":" + source.key;
+  rest = session.diagnostics().addSource(name, std::move(made.text));
+  return true;
 }
 
 /// Opens the file; small files are read at once.
@@ -79,10 +168,14 @@ bool TextLines::open() {
         session.diagnostics().addSource(sourceName(source.path), *source.text);
     return true;
   }
-  if (!source.isJson && source.kind == RowKind::Text && isJson(source.path))
+  RowKind named = rowKindOf(source.path);
+  if (!source.isJson && source.kind == RowKind::Text &&
+      (named == RowKind::Json || named == RowKind::Objects))
     return fail("'" + source.path +
-                "' is JSON, not text; help: write an object per line into a "
-                "file FILE.jsonl, and name its value: FILE.jsonl:NAME");
+                "' is JSON, not text; help: name a value of its objects: " +
+                source.path + ":NAME");
+  if (source.kind != RowKind::Text && !isRow())
+    return openMade();
   if (source.path == "-") {
     std::optional<std::string> text = readSource(source.path, why);
     if (!text)
@@ -97,29 +190,63 @@ bool TextLines::open() {
   return file || fail("cannot read '" + source.path + "': " + why);
 }
 
+/// Appends the next file of an archive as a line.
+bool TextLines::readMember() {
+  std::string name, text, value;
+  switch (members->next(name, text)) {
+  case TarMembers::Failed:
+    return fail(members->problem());
+  case TarMembers::End:
+    members.reset();
+    return true;
+  case TarMembers::Good:
+    break;
+  }
+  if (std::string key = splitTar(source.path).key; !key.empty()) {
+    if (runtime::Status status = readJsonValue(text, key, value);
+        status.failed())
+      return fail("'" + name + "': " + status.text());
+    text = value;
+  } else if (text.find('\0') != text.npos) {
+    return fail("'" + name + "' has NUL bytes, so it is a binary file");
+  }
+  text = StringRef(text).rtrim("\r\n").str();
+  llvm::replace(text, '\n', ' ');
+  llvm::replace(text, '\r', ' ');
+  pending += text + "\n";
+  return true;
+}
+
+/// Appends the next bytes of the file. Returns false on an error (reported).
+bool TextLines::readMore() {
+  if (members)
+    return readMember();
+  char chunk[chunkSize];
+  ptrdiff_t count = file->read(chunk, sizeof(chunk));
+  if (count > 0) {
+    if (!checkText({chunk, size_t(count)}))
+      return false;
+    pending.append(chunk, count);
+    return pending.size() - (pending.rfind('\n') + 1) <=
+               runtime::longestLine + chunkSize ||
+           failTooLong();
+  }
+  auto done = std::exchange(file, nullptr);
+  return count == 0 || fail(fmt::format("cannot {} '{}': {}",
+                                        done->isPacked() ? "unpack" : "read",
+                                        source.path, done->problem()));
+}
+
 /// Reads the next part, which ends at a line end. Returns false at the end.
 bool TextLines::fill() {
   bool hasLine = pending.find('\n') != std::string::npos;
-  while (file && (hold == All || !hasLine || pending.size() < partSize)) {
-    char chunk[chunkSize];
-    ptrdiff_t count = file->read(chunk, sizeof(chunk));
-    if (count > 0) {
-      if (!checkText({chunk, size_t(count)}))
-        return false;
-      hasLine |= std::memchr(chunk, '\n', count) != nullptr;
-      pending.append(chunk, count);
-      if (pending.size() - (pending.rfind('\n') + 1) >
-          runtime::longestLine + chunkSize)
-        return failTooLong();
-      continue;
-    }
-    auto done = std::exchange(file, nullptr);
-    if (count < 0)
-      return fail(fmt::format("cannot {} '{}': {}",
-                              done->isPacked() ? "unpack" : "read", source.path,
-                              done->problem()));
+  while (hasMore() && (hold == All || !hasLine || pending.size() < partSize)) {
+    size_t before = pending.size();
+    if (!readMore())
+      return false;
+    hasLine |= pending.find('\n', before) != std::string::npos;
   }
-  size_t size = file ? pending.rfind('\n') + 1 : pending.size();
+  size_t size = hasMore() ? pending.rfind('\n') + 1 : pending.size();
   StringRef text = StringRef(pending).take_front(size);
   // A byte order mark is not text.
   if (numTaken == 0)
@@ -174,7 +301,7 @@ TextLines::Kind TextLines::takeLine(StringRef &line) {
     return Failed;
   if (!isOpen && (!open() || (source.kind == RowKind::Table && !readHeader())))
     return Failed;
-  if (rest.empty() && file)
+  if (rest.empty() && hasMore())
     fill();
   if (isBroken)
     return Failed;
@@ -199,7 +326,7 @@ bool TextLines::explain(StringRef place, const std::string &text, Code code) {
   if (part)
     session.diagnostics().addPart(std::move(part), numBefore);
   // The values of a row are not part of the file's own text.
-  StringRef at = source.kind == RowKind::Text ? place : row;
+  StringRef at = isRow() ? row : place;
   session.diagnostics().error(code, llvm::SMLoc::getFromPointer(at.data()),
                               text);
   return false;
@@ -218,7 +345,7 @@ TextLines::Kind TextLines::check(StringRef line, StringRef &text) {
   }
   if (size_t valid = runtime::validUtf8(line); valid < line.size())
     return wrong(line.substr(valid), "this is not UTF-8");
-  if (source.kind != RowKind::Text)
+  if (isRow())
     return readRow(line, text) ? Good : Wrong;
   text = line;
   if (source.column == 0)
@@ -403,7 +530,7 @@ bool Vocabularies::build(Session &session, const Model &model,
     users[data.vocabulary] = &data;
     llvm::StringMap<int64_t> &own = counts[data.vocabulary];
     std::vector<std::string> separators = fieldOf(data).separators;
-    TextLines lines(session, text->second, TextLines::Part);
+    TextLines lines(session, text->second.with(data), TextLines::Part);
     good &= ::forLines(lines, [&](StringRef line) {
       runtime::forLists(
           line, separators,
@@ -481,12 +608,9 @@ bool TextReader::read(StringRef line, LoadedValues &values) {
     return lines.explain({place.data(), place.size()}, text);
   };
   if (StringRef name = line.trim(); namesFile(name, data)) {
-    // A list is a file from an unknown author. A user who writes into a pipe
-    // has a command line, and may read any file.
     std::string path = name.str(), why;
-    if (llvm::sys::fs::is_regular_file(lines.path()) &&
-        !runtime::findBeside(llvm::sys::path::parent_path(lines.path()).str(),
-                             name.str(), path, why))
+    if (std::optional<std::string> folder = lines.folder();
+        folder && !runtime::findBeside(*folder, name.str(), path, why))
       return report(line, "cannot read '" + name.str() + "': " + why);
     runtime::Status status = loadFile(path, data, spec, values);
     return status.succeeded() || report(line, status.text());

@@ -20,18 +20,24 @@
 
 namespace fovea::cli {
 
+class TarMembers;
+
 /// A text file, its place and its column from 1 (0: whole lines).
 struct TextSource {
   std::string path;
   unsigned column = 0;
   const std::string *text = nullptr; // in the place of the file's
   bool isJson = false;               // each line is an object, as in a log
-  /// Each line is a row, and this is the name of its value.
+  /// The kind of rows, and the name of the value in each.
   RowKind kind = RowKind::Text;
   std::string key = {};
+
+  /// The same for `data`, whose kind decides what a corpus has of it.
+  TextSource with(const DataInfo &data) const;
 };
-/// Splits `FILE:2`, and `FILE.jsonl:NAME` or `FILE.csv:NAME`. In JSON lines,
-/// the value is called `name` if the file does not say otherwise.
+/// Splits `FILE:2`, and `FILE.jsonl:NAME`, `FILE.csv:NAME`, `FOLDER:PART` or
+/// `FILE.tar:ENDING`. In JSON, the value is called `name` if the file does not
+/// say otherwise.
 TextSource sourceOf(const std::string &given, const std::string &name = "");
 
 /// The vocabularies of a model, each by the name of a vocabulary or of data.
@@ -95,8 +101,7 @@ public:
   /// The part of the file in memory: all of it, for the whole session, or the
   /// part with the current line.
   enum Hold { All, Part };
-  TextLines(Session &session, TextSource source, Hold hold)
-      : session(session), source(std::move(source)), hold(hold) {}
+  TextLines(Session &session, TextSource source, Hold hold);
   ~TextLines();
   TextLines(const TextLines &) = delete;
   TextLines &operator=(const TextLines &) = delete;
@@ -111,13 +116,23 @@ public:
   int64_t countRest();
 
   const std::string &path() const { return source.path; }
+  /// Where the files are that lines name; nothing: anywhere, as a user may name
+  /// any file who writes the lines into a pipe.
+  std::optional<std::string> folder() const;
 
 private:
   bool open();
+  bool openMade();
+  bool hasMore() const { return file || members; }
+  bool readMore();
+  bool readMember();
   bool fill();
   bool fail(const std::string &text);
   bool failTooLong();
   bool checkText(llvm::StringRef bytes);
+  bool isRow() const {
+    return source.kind == RowKind::Json || source.kind == RowKind::Table;
+  }
   /// The value of a row as text.
   bool readRow(llvm::StringRef line, llvm::StringRef &text);
   bool readHeader();
@@ -128,8 +143,10 @@ private:
   Session &session;
   TextSource source;
   Hold hold;
-  /// Null: nothing more is to be read.
+  /// What is read; both null: nothing more.
   std::unique_ptr<runtime::PackedFile> file;
+  std::unique_ptr<TarMembers> members;
+  std::string corpusFolder;
   bool isOpen = false, isBroken = false;
   std::string pending; // read, and no whole line yet
   /// The current part, if this object owns it, and its rest.
@@ -156,7 +173,8 @@ public:
   TextReader(Session &session, const TextSource &source, const DataInfo &data,
              const runtime::DataSpec &spec, const Vocabularies &vocabularies)
       : data(data), spec(spec), vocabularies(vocabularies),
-        field(fieldOf(data)), lines(session, source, TextLines::Part) {}
+        field(fieldOf(data)),
+        lines(session, source.with(data), TextLines::Part) {}
 
   /// Reads the values of the next line and, if it is not null, its words.
   TextLines::Kind next(LoadedValues &values, std::vector<std::string> *words);

@@ -44,10 +44,11 @@ bool fovea::cli::readReferences(Session &session,
                                 std::vector<std::string> &lines) {
   for (const GivenData &one : splitData(given))
     if (one.name == data.name && one.form() == GivenData::Text)
-      return forLines(session, sourceOf(one.path), [&](StringRef line) {
-        lines.push_back(line.str());
-        return true;
-      });
+      return forLines(session, sourceOf(one.path, one.name).with(data),
+                      [&](StringRef line) {
+                        lines.push_back(line.str());
+                        return true;
+                      });
   for (int64_t number = 0; number < examples.size(); ++number) {
     runtime::Example example;
     if (Status status = examples.read(number, example); status.failed()) {

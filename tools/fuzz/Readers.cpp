@@ -11,9 +11,11 @@
 #include "app/data/Pixels.h"
 #include "app/data/Rows.h"
 #include "app/data/Sound.h"
+#include "app/data/TarMembers.h"
 #include "app/data/TextData.h"
 #include "app/open/Session.h"
 #include "app/watch/HttpRequest.h"
+#include "runtime/data/ArkFile.h"
 #include "runtime/data/FlacFile.h"
 #include "runtime/data/Inflate.h"
 #include "runtime/data/OpenFile.h"
@@ -28,6 +30,8 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
+#include <functional>
+#include <numeric>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -157,10 +161,9 @@ static void readPng(const std::string &bytes) {
 }
 
 static void readSound(const std::string &bytes) {
-  MemoryFile file(bytes, "fuzz.wav");
   int64_t rate = 0;
   std::vector<double> samples;
-  if (!isGood(cli::readSound(file.path(), rate, samples)))
+  if (!isGood(cli::readSound(bytes, "fuzz.wav", rate, samples)))
     return;
   runtime::SoundOptions options;
   options.rate = 1200;
@@ -229,6 +232,36 @@ static void readRows(const std::string &bytes) {
   isGood(cli::readTableRow(bytes, values));
 }
 
+/// Features of Kaldi, after their keys.
+static void readArk(const std::string &bytes) {
+  MemoryFile file(bytes, "fuzz.ark");
+  std::unique_ptr<runtime::ArkFile> archive;
+  if (!isGood(runtime::ArkFile::open(file.path(), archive)))
+    return;
+  std::string key;
+  std::vector<int64_t> shape;
+  std::vector<double> values;
+  while (isGood(archive->nextKey(key)) && !key.empty() &&
+         isGood(archive->read(shape, values)))
+    demand(std::accumulate(shape.begin(), shape.end(), int64_t(1),
+                           std::multiplies<>()) == int64_t(values.size()),
+           "features have other extents than values");
+}
+
+/// Examples in an archive, packed or not.
+static void readTar(const std::string &bytes) {
+  MemoryFile file(bytes, "fuzz.tar");
+  for (const char *ending : {"txt", "jpg;png"}) {
+    cli::TarMembers members({file.path(), ending, ""});
+    std::string name, content;
+    cli::TarMembers::Found found;
+    while ((found = members.next(name, content)) == cli::TarMembers::Good)
+      demand(!name.empty(), "a file of an archive has no name");
+    demand(found == cli::TarMembers::End || !members.problem().empty(),
+           "an archive is refused without a reason");
+  }
+}
+
 /// Text with one example per line, compressed or not.
 static void readLines(const std::string &bytes) {
   MemoryFile file(bytes, "fuzz.txt");
@@ -286,6 +319,7 @@ static void readRequest(const std::string &bytes) {
 }
 
 static constexpr Reader all[] = {
+    {"ark", readArk},
     {"editor", readEditor},
     {"flac", readFlac},
     {"inflate", readInflate},
@@ -300,6 +334,7 @@ static constexpr Reader all[] = {
     {"rows", readRows},
     {"safetensors", readSafeTensors},
     {"sound", readSound},
+    {"tar", readTar},
     {"tokeniser", readTokeniser},
     {"wave", readWave},
 };
