@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _arguments
+from . import _arguments, _files
 from ._batch import Batch
 from ._errors import SpecError
 
@@ -38,18 +39,22 @@ class Examples:
         self._columns: dict[str, Any] | None = None
         self._rows: Any = None
         self._batches: Iterable[Any] | None = None
-        if hasattr(data, "columns") and hasattr(data, "to_dict"):  # of pandas
+        if isinstance(data, (str, os.PathLike)):
+            data = _files.read(_arguments.path(name, data), names)
+        elif hasattr(data, "column_names") and hasattr(data, "to_pydict"):  # of pyarrow
+            data = _files.columns_of(data, names, name)
+        elif hasattr(data, "columns") and hasattr(data, "to_dict"):  # of pandas
             data = {column: list(data[column]) for column in data.columns}
         if isinstance(data, Mapping):
             self._columns = {own: data[own] for own in names if own in data}
             self.count = self._count(name, self._columns)
         elif hasattr(data, "__len__") and hasattr(data, "__getitem__") and \
-                not isinstance(data, (str, bytes)):
+                not isinstance(data, bytes):
             self._rows = data
             self.count = len(data)
             if self.count == 0:
                 raise SpecError(f"{name} has no examples")
-        elif isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
+        elif isinstance(data, Iterable) and not isinstance(data, bytes):
             self._batches = data
             self.count = -1
         else:

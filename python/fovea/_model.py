@@ -312,9 +312,11 @@ class Model:
             progress: bool | None = None) -> list[_fit.Report]:
         """Trains on examples with the spec's optimiser; returns a Report per update.
 
-        data, valid: columns (a dict of lists, a DataFrame), rows (a list of dicts, a
-            Dataset), or batches of others (a DataLoader), which keep their size and
-            order. Names that the model does not have are left out.
+        data, valid: columns (a dict of lists, a DataFrame, a Table of pyarrow), rows
+            (a list of dicts, a Dataset), or batches of others (a DataLoader), which
+            keep their size and order; or the path of a Parquet or Arrow file, of a
+            folder of these, or of a folder that `datasets` has saved. Names that the
+            model does not have are left out.
         epochs, batch_size: how often all examples are used, and how many an update
             takes.
         seed: of the order of the examples, and of dropout and noise.
@@ -356,6 +358,28 @@ class Model:
             run("init", self._spec, *self._sets, "-o", where)
         else:
             _tensors.write(where, self.parameters, self._metadata)
+
+    def export(self, path: str | os.PathLike[str], emit: str | None = None, *,
+               get: str | Sequence[str] = ()) -> None:
+        """Writes what others run with the present weights, as `fovea compile` does.
+
+        path, emit: the ending of the path decides: `.onnx`, `.so`, `.o`, or none for a
+            program; `emit` says it otherwise, such as "web" for a page.
+        get: equations that an ONNX model or a library also computes.
+        """
+        where = os.path.abspath(_arguments.path("path", path))
+        given: list[str] = []
+        if emit is not None:
+            given += ["--emit", _arguments.choice(
+                "emit", emit, ("exe", "so", "obj", "web", "onnx"))]
+        for name in [get] if isinstance(get, str) else get:
+            given += ["--get", _arguments.text("get", name)]
+        if self._spec.suffix == ".onnx":
+            raise SpecError(f"'{self._spec.name}' is an ONNX file already")
+        with tempfile.TemporaryDirectory(prefix="fovea-") as folder:
+            weights = pathlib.Path(folder, "model.safetensors")
+            self.save(weights)
+            run("compile", weights, "--dtype", self._dtype, *given, "-o", where)
 
     # Generation.
 

@@ -101,7 +101,7 @@ def test_progress_is_one_line(model, capsys):
 def test_mistakes_of_data(model):
     for data, mistake in (
             ({}, "data has no examples"), ([], "data has no examples"), (3, "data must be"),
-            ("text", "data must be"), ({"src": SOURCES, "tgt": SOURCES[1:]},
+            ("text", "there is no file or folder"), ({"src": SOURCES, "tgt": SOURCES[1:]},
                                        "src has 24, tgt has 23"),
             ([3], "a row must be a dict"), (iter([3]), "a batch must be a dict"),
             (iter([]), "data has no batches")):

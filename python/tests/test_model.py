@@ -1,8 +1,10 @@
 """What a model computes, against values that are derived here."""
 
 import math
+import os
 import pathlib
 import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -243,6 +245,40 @@ def test_text_of_sentencepiece(tmp_path):
         model.decode({"src": lines}, prefix=["the"])
     with pytest.raises(fovea.SpecError, match="'\u4e2d' is not in the vocabulary of 'tgt'"):
         model.decode({"src": lines}, prefix=["the \u4e2d", "the"])
+
+
+def test_a_model_is_exported_with_its_present_weights(tmp_path, batch):
+    model = fovea.compile(COPIER, sets={"v.vocab": 9}, seed=3)
+    model.train_step(batch)
+    model.export(tmp_path / "copier.fov.onnx", get="align")
+    again = fovea.load(tmp_path / "copier.fov.onnx")
+    assert "align" in [equation.name for equation in again.equations]
+    model.export(tmp_path / "library.so")
+    model.export(tmp_path / "program")
+    assert (tmp_path / "library.so").exists() and os.access(tmp_path / "program", os.X_OK)
+    printed = subprocess.run([tmp_path / "program"], input="3 4\n5\n", text=True, check=True,
+                             capture_output=True).stdout.splitlines()
+    found = model.decode({"src": [[3, 4, 1], [5, 1]]})
+    assert printed == [" ".join(str(one) for one in row if one != 1) for row in found]
+    for where, options, mistake in (
+            ("a.txt", {}, "does not say what to write"), ("a", {"emit": "exf"}, "emit must be"),
+            ("a.onnx", {"get": "alin"}, "alin"), ("a", {"get": [3]}, "get must be a str")):
+        with pytest.raises(fovea.SpecError, match=mistake):
+            model.export(tmp_path / where, **options)
+
+
+def test_training_goes_on_at_another_rate(tmp_path, batch):
+    model = fovea.compile(COPIER, sets={"v.vocab": 9}, seed=3, dtype="f64")
+    model.train_step(batch)
+    model.save(tmp_path / "model.safetensors")
+    slow = fovea.load(tmp_path / "model.safetensors", sets={"train.rate": 0.001}, dtype="f64")
+    assert {name for name in slow.state} == {name for name in model.state}
+    before = model.parameters["out.bias"].copy()
+    model.train_step(batch)
+    slow.train_step(batch)
+    # Adam's step is the rate times what its state says.
+    assert slow.parameters["out.bias"] - before == pytest.approx(
+        (model.parameters["out.bias"] - before) / 10, rel=1e-6)
 
 
 def test_check_tells_what_is_in_a_spec():

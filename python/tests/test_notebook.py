@@ -28,6 +28,15 @@ def test_parameters_are_shared_by_dlpack(copier):
     assert np.shares_memory(shared, copier.parameters["out.bias"])
 
 
+def test_arrays_that_return_have_dlpack(copier, batch):
+    torch = pytest.importorskip("torch")
+    _, gradients = copier.gradients(batch)
+    for array in (copier.parameters["out.bias"], gradients["out.bias"],
+                  copier.get("align", batch)[0]):
+        assert array.__dlpack_device__() == (1, 0)
+        assert torch.from_dlpack(array).numpy().ctypes.data == array.ctypes.data
+
+
 class Shell:
     """What the package uses of IPython."""
 
