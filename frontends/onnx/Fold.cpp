@@ -275,11 +275,13 @@ static std::optional<Size> wholeBinary(const std::string &op, const Size &a,
   }
   if (op == "Mod" && !x && y && *y > 0)
     return a - Size(*y) * a.floorDividedBy(*y);
-  if (!x || !y)
-    // A length is at least 1.
-    return op == "Equal" && ((x && *x < 1) || (y && *y < 1))
-               ? std::optional<Size>(0)
-               : std::nullopt;
+  if (!x || !y) {
+    // An extent is not negative, and may be 0 only where that is known.
+    const Size &other = x ? b : a;
+    int64_t number = x.value_or(y.value_or(1));
+    bool differs = number < 0 || (number == 0 && other.least() != 0);
+    return op == "Equal" && differs ? std::optional<Size>(0) : std::nullopt;
+  }
   if (op == "Mod") {
     if (*y == 0)
       return std::nullopt;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <charconv>
 #include <iterator>
 
 using namespace fovea::onnx;
@@ -143,6 +144,78 @@ Size Size::floorDividedBy(int64_t number) const {
   return name.size() > longestName ? tooLarge() : of(name);
 }
 
+/// The place of `what` outside of parentheses, from `begin` on; npos: nowhere.
+static size_t findOutside(std::string_view text, std::string_view what,
+                          size_t begin = 0) {
+  int depth = 0;
+  for (size_t i = begin; i < text.size(); ++i) {
+    if (depth == 0 && text.substr(i).starts_with(what))
+      return i;
+    depth += (text[i] == '(') - (text[i] == ')');
+  }
+  return text.npos;
+}
+
+/// Splits the name of a quotient, `(TEXT // NUMBER)`; false for other names.
+static bool splitQuotient(std::string_view name, std::string_view &text,
+                          int64_t &number) {
+  if (!name.starts_with('(') || !name.ends_with(')'))
+    return false;
+  name = name.substr(1, name.size() - 2);
+  size_t place = findOutside(name, " // ");
+  if (place == name.npos)
+    return false;
+  text = name.substr(0, place);
+  std::string_view digits = name.substr(place + 4);
+  return std::from_chars(digits.data(), digits.data() + digits.size(), number)
+             .ec == std::errc();
+}
+
+Size Size::parsed(std::string_view text) {
+  std::string_view inner;
+  int64_t number = 0;
+  // A sum is in parentheses, and so is a quotient, which is a name.
+  if (text.starts_with('(') && !splitQuotient(text, inner, number) &&
+      findOutside(text.substr(0, text.size() - 1), " ") == text.npos)
+    text = text.substr(1, text.size() - 2);
+  Size result;
+  int64_t sign = text.starts_with('-') ? -1 : 1;
+  text.remove_prefix(sign < 0);
+  for (;;) {
+    size_t end = std::min(findOutside(text, " + "), findOutside(text, " - "));
+    std::string_view term = text.substr(0, end);
+    int64_t factor = sign;
+    std::vector<std::string> product;
+    for (size_t begin = 0; begin <= term.size();) {
+      size_t star = std::min(findOutside(term, "*", begin), term.size());
+      std::string_view part = term.substr(begin, star - begin);
+      begin = star + 1;
+      if (auto [rest, fault] =
+              std::from_chars(part.data(), part.data() + part.size(), number);
+          fault == std::errc() && rest == part.data() + part.size())
+        factor *= number;
+      else
+        product.emplace_back(part);
+    }
+    result.add(product, factor);
+    if (end == text.npos)
+      return result;
+    sign = text[end + 1] == '-' ? -1 : 1;
+    text.remove_prefix(end + 3);
+  }
+}
+
+std::optional<int64_t> Size::leastOf(const std::string &length) {
+  std::string_view text;
+  int64_t number = 0;
+  if (!splitQuotient(length, text, number))
+    return 1;
+  std::optional<int64_t> own = parsed(text).least();
+  if (!own)
+    return std::nullopt;
+  return *own / number - (*own % number != 0 && *own < 0);
+}
+
 std::optional<int64_t> Size::least() const {
   if (overflows)
     return std::nullopt;
@@ -150,11 +223,10 @@ std::optional<int64_t> Size::least() const {
   for (const auto &[product, factor] : terms) {
     int64_t term = factor;
     for (const std::string &length : product) {
-      bool isQuotient = length.starts_with('(');
-      if (factor < 0 || (isQuotient && length.find('-') != length.npos))
+      std::optional<int64_t> own = leastOf(length);
+      bool isBounded = own && factor > 0 && (*own >= 0 || product.size() == 1);
+      if (!isBounded || __builtin_mul_overflow(term, *own, &term))
         return std::nullopt;
-      if (isQuotient)
-        term = 0;
     }
     if (__builtin_add_overflow(result, term, &result))
       return std::nullopt;

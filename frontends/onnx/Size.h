@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fovea::onnx {
@@ -37,8 +38,8 @@ public:
   std::optional<Size> dividedBy(const Size &other) const;
   /// The quotient, rounded down.
   Size floorDividedBy(int64_t number) const;
-  /// The least value that it can have, as lengths are at least 1, and a
-  /// quotient of what is not negative at least 0; nothing if that is not known.
+  /// The least value that it can have, as lengths are at least 1; nothing if
+  /// that is not known.
   std::optional<int64_t> least() const;
   /// A length that is multiplied by another one, or nothing. The language does
   /// not support such extents.
@@ -57,6 +58,9 @@ public:
 
 private:
   static Size tooLarge();
+  /// The size with this text.
+  static Size parsed(std::string_view text);
+  static std::optional<int64_t> leastOf(const std::string &length);
   void add(const std::vector<std::string> &product, int64_t factor);
 
   /// The coefficient of each product of lengths, in order.

@@ -19,7 +19,7 @@ from tensors import read, write  # noqa: E402
 def prepared(models, work, name):
     """The spec, settings and data of a model of tiny.py, and files: drawn weights, which exist, and those of a batch, a
     result and an ONNX model, which the caller writes."""
-    options, data = tiny.MODELS[name]
+    options, data = {**tiny.MODELS, **tiny.PUBLISHED}[name]
     sets = [word for k, v in options.items() for word in ("--set", f"{k}={v}")]
     spec = os.path.join(models, name + ".fov")
     files = [os.path.join(work, name + ending)
