@@ -144,7 +144,7 @@ def test_an_ensemble_is_not_copied(tmp_path):
 def test_tensors_of_pytorch():
     torch = pytest.importorskip("torch")
     model = fovea.compile("model m\ndata x[S] : real, y : real\nparam w : linear(1)\n"
-                          "y ~ normal(w([sum[i](x[i])])[0], 1)\n", seed=1)
+                          "y ~ normal(w(sum[i](x[i]) * ones(1)), 1)\n", seed=1)
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     wanted = model.loss({"x": [[1, 2], [3, 4]], "y": [1, 2]})
     for given in (x, list(x), x.bfloat16()):
