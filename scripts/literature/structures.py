@@ -5,10 +5,11 @@ import itertools
 import math
 import random
 import re
+import shutil
+import zlib
 
 from literature.signals import BLIND
-from literature.training import (ADAM, Training, all_minutes, chosen, lines, minutes, rates, spread, table,
-                                 trials)
+from literature.training import ADAM, SEEDS, Training, all_minutes, chosen, lines, rates, spread, table, trials
 
 
 # Hulls and tours: the outputs are places of the input.
@@ -121,14 +122,29 @@ def area(points, polygon):
     return abs(sum(a[0] * b[1] - a[1] * b[0] for a, b in zip(corners, corners[1:] + corners[:1], strict=True))) / 2
 
 
+# The decoder sees directions: from the last corner to each point, and of the last side. The end has that to the first corner.
+AIMED = """model aimed
+use pointer
+away[t, i < N+1] = if t == 0 then zeros(2) else (if i < N then point[i] else point[out[0]]) - point[out[t-1]]
+far[t,i] = sqrt(dot(away[t,i], away[t,i]) + 0.000001)
+way[t,i] = away[t,i] / far[t,i]
+last[t]  = if t < 2 then zeros(2) else way[t-1,out[t-1]]
+x[t]     = point[out[t-1]] ++ last[t];   x[0] = start ++ zeros(2)
+param w3 : linear(H, bias = false)
+energy[t, i < N+1] = dot(v, tanh(w1(note[i]) + w2(d[t]) + w3(way[t,i])))
+"""
+
+
 def hulls(folder, data, updates, only):
     sets = plane(folder, each(hull), (("train", 300000, 5, 10), ("valid", 500, 5, 10), ("test", 1000, 5, 10),
                                       ("more", 500, 12, 15)), ends=True)
     rows = []
-    for name, spec in chosen((("pointer", "model hulls\nuse pointer\n"), ("blind", BLIND)), only):
+    for name, label, spec in chosen((
+            ("pointer", "`pointer`", "model hulls\nuse pointer\n"),
+            ("aimed", "the same, which sees directions", AIMED), ("blind", "`blind`", BLIND)), only):
         found = trials(folder, name, spec, sets["train"][1], sets["valid"][1], updates or 16000,
                        {"H": 128, **ADAM, "train.batch": 64, "train.rate": "cosine(16000, 0.002)"})
-        cells = [f"`{name}`", all_minutes(found)]
+        cells = [label, all_minutes(found)]
         for part in ("test", "more"):
             points, files = sets[part]
             wanted = [row[:-1] for row in map(places, files["out"].read_text().splitlines())]
@@ -207,18 +223,18 @@ def longer(points, made, files):
 
 
 def long_tours(folder, data, updates, only):
-    sets = plane(folder, each(shortened), (("train", 12000, 5, 20), ("valid", 200, 5, 20), ("more", 100, 20, 20)), ends=True,
-                 from_left=True)
+    sets = plane(folder, each(shortened), (("train", 60000, 5, 20), ("valid", 300, 5, 20), ("test", 500, 5, 20),
+                                           ("twenty", 300, 20, 20)), ends=True, from_left=True)
     chosen(("pointer",), only)
-    one = Training(folder, "pointer", POINTED, sets["train"][1], sets["valid"][1], updates or 10000,
-                   {"H": 128, **ADAM, "train.batch": 32, "train.rate": "step(3000, 0.5, 0.002)"})
-    cells, near = ["`pointer`", minutes(one)], ["the nearest place that is left", ""]
-    for part in ("valid", "more"):
+    found = trials(folder, "pointer", POINTED, sets["train"][1], sets["valid"][1], updates or 5000,
+                   {"H": 128, **ADAM, "train.batch": 64, "train.rate": "cosine(5000, 0.002)"})
+    cells, near = ["`pointer`", all_minutes(found)], ["the nearest place that is left", ""]
+    for part in ("test", "twenty"):
         points, files = sets[part]
-        made = [places(row) for row in one.decode({"point": files["point"]})]
-        cells.append(f"{longer(points, made, files):.3f}")
+        made = [list(map(places, one.decode({"point": files["point"]}))) for one in found]
+        cells.append(spread([longer(points, own, files) for own in made], 3))
         near.append(f"{longer(points, each(nearest_tour)(points), files):.3f}")
-    table(["model", "CPU time", "5 to 20 points", "20 points"], [cells, near])
+    table(["model", "CPU time, three seeds", "5 to 20 points", "20 points"], [cells, near])
 
 
 # Triangulations: the points may be chosen again.
@@ -263,8 +279,7 @@ def triangles(folder, data, updates, only):
 
 # A translator with a language model.
 
-SHALLOW = """model shallow
-use nmt = rnnsearch(src = src, tgt = tgt) from "nmt/model.safetensors" frozen
+SHALLOW = """use nmt = rnnsearch(src = src, tgt = tgt) from "nmt/model.safetensors" frozen
 use lm  = rnnlm(word = tgt)               from "lm/model.safetensors"  frozen
 data src[S] : sentence
 data tgt[T] : sentence of lm.word.vocab
@@ -275,32 +290,38 @@ tgt[t] ~ categorical(nmt.logits[t] + 0.2 * lm.out(lm.h[lm.L-1, t]))
 def fusion(folder, data, updates, only):
     with gzip.open(data / "tatoeba_en_fr_5k/train.tsv.gz", "rt", encoding="utf-8") as rows:
         pairs = [[" ".join(re.findall(r"\w+|[^\w\s]", side.lower())) for side in row.split("\t")[:2]] for row in rows]
-    # Sources that the training has are not translated.
+    # Sources that the training has are not translated; a quarter of the others chooses weights.
     held = {src for src, _ in pairs[::12]}
-    parts = {"train": [pair for pair in pairs if pair[0] not in held],
-             "valid": [pair for pair in pairs if pair[0] in held]}
+    parts = {"train": [], "valid": [], "test": []}
+    for pair in pairs:
+        parts[("valid" if zlib.crc32(pair[0].encode()) % 4 == 0 else "test") if pair[0] in held else "train"].append(pair)
     sets = {part: {side: lines(folder / f"{part}.{side}", [pair[at] for pair in own])
                    for at, side in enumerate(("src", "tgt"))} for part, own in parts.items()}
-    sizes = {"E": 48, "H": 64, "A": 64, "M": 48}
-    nmt = Training(folder, "nmt", "model nmt\nuse rnnsearch\n", sets["train"], sets["valid"], updates or 1500,
-                   {**sizes, **ADAM, "train.batch": 32})
     told = {part: {"word": own["tgt"]} for part, own in sets.items()}
-    lm = Training(folder, "lm", "model lm\nuse rnnlm\n", told["train"], told["valid"], updates or 1000,
-                  {"E": 48, "H": 64, **ADAM, "train.batch": 32, "drop": 0.2})
-    for name in ("nmt", "lm"):
-        (folder / "specs" / name).mkdir(exist_ok=True)
-        (folder / "specs" / name / "model.safetensors").write_bytes((folder / name / "model.safetensors").read_bytes())
-    right = sets["valid"]["tgt"].read_text().splitlines()
+    right = sets["test"]["tgt"].read_text().splitlines()
+    sizes, small = {"E": 48, "H": 64, "A": 64, "M": 48}, {"E": 48, "H": 64}
+    inner = {f"{use}.{key}": value for use, own in (("nmt", sizes), ("lm", small)) for key, value in own.items()}
+    kinds = chosen((("nmt", "none, `rnnsearch`", "use rnnsearch\n", {**sizes, **ADAM, "train.batch": 32}, 1500),
+                    # Nothing of it is trained: an update finds the vocabularies, and validates.
+                    ("shallow", "shallow: 0.2 times its logits added", SHALLOW, inner, 0),
+                    ("deep", "`deep_fusion`: its state through a gate, both frozen", "use deep_fusion\n",
+                     {**inner, "M": 48, **ADAM, "train.batch": 32}, 1500)), only)
+    found = {name: [] for name, *_ in kinds}
+    for seed in SEEDS:
+        own = folder / str(seed)  # the specs name the weights that they take
+        own.mkdir(exist_ok=True)
 
-    def row(name, one, made):
-        return [name, minutes(one), f"{one.found['valid_perplexity']:.2f}", f"{rates(made, right, folder, 'bleu'):.1f}"]
-    rows = [row("none", nmt, nmt.decode({"src": sets["valid"]["src"]}, "--beam", 4))]
-    inner = {f"{use}.{key}": value for use, own in (("nmt", sizes), ("lm", {"E": 48, "H": 64})) for key, value in own.items()}
-    # Nothing of it is trained: an update finds the vocabularies, and validates.
-    shallow = Training(folder, "shallow", SHALLOW, sets["train"], sets["valid"], 1, inner)
-    rows.append(row("shallow", shallow, shallow.decode({"src": sets["valid"]["src"]}, "--beam", 4)))
-    deep = Training(folder, "deep", "model deep\nuse deep_fusion\n", sets["train"], sets["valid"], updates or 1500,
-                    {**inner, "M": 48, **ADAM, "train.batch": 32})
-    rows.append(row("deep", deep, deep.decode({"src": sets["valid"]["src"]}, "--beam", 4)))
-    table(["fusion", "CPU time", "perplexity", "BLEU"], rows)
-    print(f"the language model: {minutes(lm)}, perplexity {lm.found['valid_perplexity']:.2f}")
+        def trained(name, spec, parts, count, options, own=own, seed=seed):
+            return Training(own, name, f"model {name}\n{spec}", parts["train"], parts["valid"],
+                            min(updates or count, count), options, more=["--seed", seed])
+        before = trained("lm", "use rnnlm\n", told, 1000, {**small, **ADAM, "train.batch": 32, "drop": 0.2})
+        for name, _, spec, options, count in kinds:
+            one = trained(name, spec, sets, max(1, count), options)
+            found[name].append(one)
+            if name == "nmt":
+                for part in (before, one):
+                    shutil.copytree(part.out, own / "specs" / part.out.name, dirs_exist_ok=True)
+    rows = [[title, all_minutes(found[name]), spread([one.found["valid_perplexity"] for one in found[name]], 2),
+             spread([rates(one.decode({"src": sets["test"]["src"]}, "--beam", 4), right, folder, "bleu")
+                     for one in found[name]])] for name, title, *_ in kinds]
+    table(["language model", "CPU time, three seeds", "perplexity", "BLEU"], rows)

@@ -4,7 +4,8 @@ import gzip
 import re
 import zlib
 
-from literature.training import ADAM, Training, all_minutes, chosen, lines, minutes, rates, spread, table, trials, wrong
+from literature.training import ADAM, all_minutes, chosen, lines, rates, spread, table, trials, wrong
+from literature.translation import pairs_of
 
 
 # Commands that become actions (SCAN).
@@ -104,20 +105,21 @@ def scheduled(folder, data, updates, only):
 # A large vocabulary.
 
 def sampled(folder, data, updates, only):
-    sets = {}
-    for part in ("train", "valid"):
-        with gzip.open(data / f"tatoeba_en_de/{part}.tsv.gz", "rt", encoding="utf-8") as rows:
-            pairs = [[" ".join(re.findall(r"\w+|[^\w\s]", side.lower())) for side in row.rstrip("\n").split("\t")[:2]]
-                     for row in rows]
-        sets[part] = {side: lines(folder / f"{part}.{side}", [pair[at] for pair in pairs])
-                      for at, side in enumerate(("src", "tgt"))}
+    parts = {"train": [], "valid": [], "test": pairs_of(data / "tatoeba_en_de/valid.tsv.gz")}
+    for pair in pairs_of(data / "tatoeba_en_de/train.tsv.gz"):
+        parts["valid" if zlib.crc32(" ".join(pair[0]).encode()) % 80 == 0 else "train"].append(pair)
+    sets = {part: {side: lines(folder / f"{part}.{side}", [" ".join(pair[at]) for pair in own])
+                   for at, side in enumerate(("src", "tgt"))} for part, own in parts.items()}
+    right = sets["test"]["tgt"].read_text().splitlines()
     rows = []
-    for name, options in chosen((("full", {}), ("sampled", {"N": 500})), only):
-        spec = f"model {name}\nuse {'rnnsearch' if name == 'full' else 'sampled_softmax'}\n"
-        one = Training(folder, name, spec, sets["train"], sets["valid"], updates or 3000,
-                       {"E": 64, "H": 64, "A": 64, "M": 64, **ADAM, **options, "train.batch": 64})
-        made = one.decode({"src": sets["valid"]["src"]}, "--beam", 1)
-        right = sets["valid"]["tgt"].read_text().splitlines()
-        rows.append([f"`{name}`", minutes(one), f"{1000 * one.found['cpu'] / one.found['updates']:.0f} ms",
-                     f"{one.found['valid_perplexity']:.2f}", f"{rates(made, right, folder, 'bleu'):.1f}"])
-    table(["softmax", "CPU time", "CPU time of an update", "perplexity", "BLEU, greedy"], rows)
+    for name, title, base, options in chosen((("full", "full, `rnnsearch`", "rnnsearch", {}),
+                                              ("sampled", "500 candidates, `sampled_softmax`", "sampled_softmax", {"N": 500}),
+                                              ("more", "1,000 candidates", "sampled_softmax", {"N": 1000})), only):
+        found = trials(folder, name, f"model {name}\nuse {base}\n", sets["train"], sets["valid"], updates or 3000,
+                       {"E": 64, "H": 64, "A": 64, "M": 64, **ADAM, "train.rate": "cosine(3000, 0.003)", **options,
+                        "train.batch": 64})
+        made = [one.decode({"src": sets["test"]["src"]}, "--beam", 1) for one in found]
+        rows.append([title, all_minutes(found), spread([1000 * one.found["cpu"] / one.found["updates"] for one in found], 0),
+                     spread([one.found["valid_perplexity"] for one in found], 2),
+                     spread([rates(own, right, folder, "bleu") for own in made])])
+    table(["softmax", "CPU time, three seeds", "CPU ms per update", "perplexity", "BLEU, greedy"], rows)

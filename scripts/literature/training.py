@@ -14,6 +14,7 @@ FOVEA = os.environ.get("FOVEA", str(ROOT / "build/bin/fovea"))
 ADAM = {"train.optimiser": "adam", "train.rate": 0.002, "train.clip": 1}
 OVERRIDES = {}  # settings that replace those of every training
 TABLES = []  # what was printed: heads and rows
+DONE = []  # functions of a training, called when it is finished
 
 
 def run(*command):
@@ -47,8 +48,12 @@ class Training:
         self.spec.write_text(spec, encoding="utf-8")
         result = self.out / "result.json"
         self.found = json.loads(result.read_text()) if result.exists() else {}
-        if self.found.get("updates") == updates:
-            return
+        if self.found.get("updates") != updates:
+            self.train(result, data, valid, updates, metric, more, validations)
+        for function in DONE:
+            function(self)
+
+    def train(self, result, data, valid, updates, metric, more, validations):
         if self.found:
             shutil.rmtree(self.out)
         self.out.mkdir(exist_ok=True)
@@ -119,10 +124,6 @@ def table_lines(heads, rows):
 def table(heads, rows):
     TABLES.append((heads, rows))
     print(*table_lines(heads, rows), sep="\n", flush=True)
-
-
-def minutes(training):
-    return f"{training.found['cpu'] / 60:.1f} min"
 
 
 def wrong(made, wanted):

@@ -138,9 +138,12 @@ def scores(folder, data, updates, only):
     for name, base, options in chosen((
             *((name, name, {"L": 1}) for name in ("luong_location", "luong_dot", "luong", "luong_concat")),
             ("luong_local_m", "luong_local_m", {"L": 1, "D": 3}), ("luong_local_p", "luong_local_p", {"L": 1, "D": 10}),
-            ("search", "rnnsearch", SEARCH), ("coverage", "coverage", SEARCH)), only):
-        found = trials(folder, name, spec_of(base, FREQUENT), sets["train"], sets["valid"], updates or UPDATES,
-                       {**SIZES, **options}, validations=6)
+            ("search", "rnnsearch", SEARCH), ("coverage", "coverage", SEARCH),
+            ("transformer", "transformer", {"L": 2, "D": 64, "K": 4, "F": 128, "train.rate": "noam(D, 400)"})), only):
+        spec, sizes = spec_of(base, FREQUENT), SIZES
+        if base == "transformer":  # with one vocabulary for both languages, and its own optimiser
+            spec, sizes = f"model translator\nuse transformer\nvocab joint : words({2 * FREQUENT})\n", {"train.batch": 32}
+        found = trials(folder, name, spec, sets["train"], sets["valid"], updates or UPDATES, {**sizes, **options}, validations=6)
         perplexities = spread([one.found["valid_perplexity"] for one in found], 2)
         rows.append([f"`{base}`", all_minutes(found), perplexities, *decoded(found, sets, folder)])
     table(["attention", "CPU time, three seeds", "perplexity", *HEADS], rows)
