@@ -135,6 +135,9 @@ if importlib.util.find_spec("transformers") and importlib.util.find_spec("torch"
 if importlib.util.find_spec("onnx") and importlib.util.find_spec("onnxruntime"):
     config.available_features.add("onnxruntime")
 
+if importlib.util.find_spec("numpy"):
+    config.available_features.add("numpy")
+
 if importlib.util.find_spec("mmasim"):
     config.available_features.add("mmasim")
 

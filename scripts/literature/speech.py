@@ -20,8 +20,8 @@ CONTENT = "energy[t,i] = dot(w, tanh(query(s[t-1]) + key(top[i])))\nnear[t < T, 
 SOUND = "data x[S] : real(I) from sound(rate = 8000)\n"
 OPEN = ("--set", "back=inf", "--set", "ahead=inf")
 WIDE = ("--set", "back=5", "--set", "ahead=35", "--set", "sharp=2")
-# The end is the symbol 1. It does not come while more than so many frames of 0.01 s are left.
-END = "decode {{ valid[t] = tgt[t] != 1 or centre[t] >= S - {} }}\n"
+# The end is the symbol 1. It does not come while more than 1.4 s of the sound are left.
+END = "decode { valid[t] = tgt[t] != 1 or centre[t] >= S - 140 }\n"
 
 
 def spoken(folder, data):
@@ -58,11 +58,10 @@ def speech(folder, data, updates, only):
     near = {**SIZES, **WINDOW}
     # Trainings: the row of the table, equations, settings, and for each way of decoding its options and equations.
     plain, sharp = ("as trained", (), ""), ("`sharp = 2`", ("--set", "sharp=2"), "")
-    wide = "the same, `back = 5`, `ahead = 35`", WIDE, ""
-    late, later = ("the same, a late end", WIDE, END.format(140)), ("the same, an end in the last 0.7 s", WIDE, END.format(70))
+    wide, late = ("the same, `back = 5`, `ahead = 35`", WIDE, ""), ("the same, a late end", WIDE, END)
     kinds = {
         "location": ("`speech`, with a window", "use speech\n" + FIRST, near,
-                     (plain, sharp, wide, late, later, ("without the window", OPEN, ""))),
+                     (plain, sharp, wide, late, ("without the window", OPEN, ""))),
         "smoothed": ("the same with `smoothing = 1`", "use speech\n" + FIRST, {**near, "smoothing": 1}, (plain, sharp)),
         "content": ("the same without its previous alignment", "use speech\n" + FIRST + CONTENT, near,
                     (plain, sharp, wide, late)),

@@ -139,11 +139,11 @@ def hulls(folder, data, updates, only):
     sets = plane(folder, each(hull), (("train", 300000, 5, 10), ("valid", 500, 5, 10), ("test", 1000, 5, 10),
                                       ("more", 500, 12, 15)), ends=True)
     rows = []
-    for name, label, spec in chosen((
-            ("pointer", "`pointer`", "model hulls\nuse pointer\n"),
-            ("aimed", "the same, which sees directions", AIMED), ("blind", "`blind`", BLIND)), only):
-        found = trials(folder, name, spec, sets["train"][1], sets["valid"][1], updates or 16000,
-                       {"H": 128, **ADAM, "train.batch": 64, "train.rate": "cosine(16000, 0.002)"})
+    for name, label, spec, count in chosen((
+            ("pointer", "`pointer`", "model hulls\nuse pointer\n", 16000),
+            ("aimed", "the same, which sees directions, 5,000 updates", AIMED, 5000), ("blind", "`blind`", BLIND, 16000)), only):
+        found = trials(folder, name, spec, sets["train"][1], sets["valid"][1], updates or count,
+                       {"H": 128, **ADAM, "train.batch": 64, "train.rate": f"cosine({count}, 0.002)"})
         cells = [label, all_minutes(found)]
         for part in ("test", "more"):
             points, files = sets[part]

@@ -1,6 +1,7 @@
 """From the encoder-decoder to an ensemble, and Luong's attentions: what literature-results measures of translation."""
 
 import collections
+import functools
 import gzip
 import random
 import re
@@ -106,8 +107,11 @@ def together(found, sets, folder, *more):
 def survey(folder, data, updates, only):
     """The steps of Table I of Cho, Courville and Bengio (2015)."""
     parts, sets = corpus(folder, data)
-    dictionary = lines(folder / "dictionary", map("\t".join, translations(parts["train"])))
-    replaced = "--replace-unknown", "align", "--dictionary", dictionary
+
+    @functools.cache
+    def replaced():
+        dictionary = lines(folder / "dictionary", map("\t".join, translations(parts["train"])))
+        return "--replace-unknown", "align", "--dictionary", dictionary
     kinds, rows = chosen(("plain", "search", "sampled", "full"), only), []
 
     def trained(name, base, words, options, seeds=None):
@@ -119,15 +123,15 @@ def survey(folder, data, updates, only):
     if "search" in kinds:
         search = trained("search", "rnnsearch", FREQUENT, SEARCH)
         rows.append(["attention, `rnnsearch`", all_minutes(search), *decoded(search, sets, folder)])
-        rows.append(["+ unknown words replaced", "", *decoded(search, sets, folder, *replaced)])
-        rows.append(["+ ensemble of three", "", *together(search, sets, folder, *replaced)])
+        rows.append(["+ unknown words replaced", "", *decoded(search, sets, folder, *replaced())])
+        rows.append(["+ ensemble of three", "", *together(search, sets, folder, *replaced())])
     if "sampled" in kinds:
         sampled = trained("sampled", "sampled_softmax", None, {**SEARCH, "N": 1000}, (*SEEDS, 4))
-        rows.append(["all words, `sampled_softmax`", all_minutes(sampled[:3]), *decoded(sampled[:3], sets, folder, *replaced)])
-        rows.append(["+ ensemble of four", "", *together(sampled, sets, folder, *replaced)])
+        rows.append(["all words, `sampled_softmax`", all_minutes(sampled[:3]), *decoded(sampled[:3], sets, folder, *replaced())])
+        rows.append(["+ ensemble of four", "", *together(sampled, sets, folder, *replaced())])
     if "full" in kinds:
         full = trained("full", "rnnsearch", None, SEARCH)
-        rows.append(["all words, full softmax", all_minutes(full), *decoded(full, sets, folder, *replaced)])
+        rows.append(["all words, full softmax", all_minutes(full), *decoded(full, sets, folder, *replaced())])
     table(["system", "CPU time, three seeds", *HEADS], rows)
 
 
@@ -138,12 +142,9 @@ def scores(folder, data, updates, only):
     for name, base, options in chosen((
             *((name, name, {"L": 1}) for name in ("luong_location", "luong_dot", "luong", "luong_concat")),
             ("luong_local_m", "luong_local_m", {"L": 1, "D": 3}), ("luong_local_p", "luong_local_p", {"L": 1, "D": 10}),
-            ("search", "rnnsearch", SEARCH), ("coverage", "coverage", SEARCH),
-            ("transformer", "transformer", {"L": 2, "D": 64, "K": 4, "F": 128, "train.rate": "noam(D, 400)"})), only):
-        spec, sizes = spec_of(base, FREQUENT), SIZES
-        if base == "transformer":  # with one vocabulary for both languages, and its own optimiser
-            spec, sizes = f"model translator\nuse transformer\nvocab joint : words({2 * FREQUENT})\n", {"train.batch": 32}
-        found = trials(folder, name, spec, sets["train"], sets["valid"], updates or UPDATES, {**sizes, **options}, validations=6)
+            ("search", "rnnsearch", SEARCH), ("coverage", "coverage", SEARCH)), only):
+        found = trials(folder, name, spec_of(base, FREQUENT), sets["train"], sets["valid"], updates or UPDATES,
+                       {**SIZES, **options}, validations=6)
         perplexities = spread([one.found["valid_perplexity"] for one in found], 2)
         rows.append([f"`{base}`", all_minutes(found), perplexities, *decoded(found, sets, folder)])
     table(["attention", "CPU time, three seeds", "perplexity", *HEADS], rows)
