@@ -19,6 +19,8 @@ grid = relu(conv3(max_pool2d(relu(conv2(max_pool2d(relu(conv1(image)), 2))), 2))
 a[p < {places}] = spot[p] + grid[p // {across}, p mod {across}]
 """
 SIZES = {"D": 32, "E": 32, "H": 96, "A": 32, "lambda": 0, **ADAM, "train.batch": 32}
+# This spec has convolutions of its own, and reads its pictures itself.
+OWN_FRONT = {"C": 32, "E": 32, "H": 96, "A": 32, **ADAM, "train.batch": 32}
 HARD = "use caption_hard\n"
 EIGHT = HARD + "train { place ~ reinforce(baseline = moving_average(0.9), entropy = 0.002, expected = 0.5, " \
     "credit = later, samples = 8) }\n"
@@ -31,6 +33,7 @@ SEEN = {"soft": ("`caption_soft`, `lambda = 0`", "use caption_soft\n", {}),
         "through": ("hard, `straight_through`", HARD + "train { place ~ straight_through }\n", {}),
         "gumbel": ("hard, `gumbel(temperature = max(0.5, 0.999^train.step))`",
                    HARD + "train { place ~ gumbel(temperature = max(0.5, 0.999^train.step)) }\n", {}),
+        "pixels": ("`caption_pixels`", "use caption_pixels\n", {}),
         "none": ("none: the mean of all places", "use caption_soft\nz[t] = gate[t] * middle\n", {})}
 
 
@@ -52,13 +55,13 @@ def captioned(folder, sets, size, kinds, updates, more, metric="bleu", regions=(
 
     for name in kinds:
         label, spec, options = SEEN[name]
-        found = []
+        found, own, sizes = [], "" if name == "pixels" else front, OWN_FRONT if name == "pixels" else SIZES
         for seed in SEEDS:
             start = ["--weights", folder / f"soft-{seed}/model.safetensors"] if name == "switched" else []
-            found.append(Training(folder, f"{name}-{seed}", f"model {name}\n{spec}{front}", sets["train"], sets["valid"],
-                                  updates // 4 if start else updates, {**SIZES, **more, **options}, metric,
+            found.append(Training(folder, f"{name}-{seed}", f"model {name}\n{spec}{own}", sets["train"], sets["valid"],
+                                  updates // 4 if start else updates, {**sizes, **more, **options}, metric,
                                   ["--best-by", metric, "--seed", seed, *start]))
-        looks = bool(regions) and name != "none"
+        looks = bool(regions) and name not in ("none", "pixels")
         cells, made = told([one.decode for one in found], looks)
         yield [label, all_minutes(found), *cells], made
         if spec.startswith(HARD):
