@@ -25,7 +25,7 @@ GLANCE = [
     ("scan", "attention for commands", "exact, %", "exact, held out, %", "`rnnsearch`", "`seq2seq_start`", ""),
     ("lexicon", "Vogel, Ney and Tillmann (1996)", "perplexity", "perplexity", "`hmm_align`", "the same, all places alike", ""),
     ("replies", "sentences that match", "right, %", "right, %", "`match`", "shared words", ""),
-    ("babi", "Sukhbaatar et al. (2015)", "wrong answers, %", "the better of both", "mean", "n-grams, logistic regression", "at most 16"),
+    ("babi", "Sukhbaatar et al. (2015)", "wrong answers, %", "the best by validation", "mean", "n-grams, logistic regression", "at most 16"),
     ("supporting", "Weston, Chopra and Bordes (2015)", "wrong answers, %", "wrong answers, %", "the same, which", "n-grams", ""),
     ("tours", "Vinyals et al. (2015), tours", "length, 1 is the shortest", "5 to 10 points", "`pointer`", "the nearest place",
      "below the nearest place"),
