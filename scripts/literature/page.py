@@ -30,7 +30,7 @@ GLANCE = [
     ("tours", "Vinyals et al. (2015), tours", "length, 1 is the shortest", "5 to 10 points", "`pointer`", "the nearest place",
      "below the nearest place"),
     ("hulls", "Vinyals et al. (2015), hulls", "exact, %", "exact, 5 to 10 points, %", "`pointer`", "", "95"),
-    ("triangles", "Vinyals et al. (2015), triangles", "exact, 5 points, %", "5 points, exact, %", "`pointer`", "", ""),
+    ("triangles", "Vinyals et al. (2015), triangles", "exact, 5 points, %", "5 points, exact, %", "`pointer`", "the shortest edges", ""),
     ("sorting", "Vinyals et al. (2015), sorting", "exact, %", "5 to 10 numbers, exact, %", "`pointer`", "`blind`", ""),
     ("parsing", "Vinyals et al. (2015), parsing", "labelled F1", "labelled F1", "the same, trees", "a grammar", "70"),
     ("sentiment", "Lin et al. (2017), sentiment", "right, %", "right, %", "four hops", "words and pairs", "78.8"),

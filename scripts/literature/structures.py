@@ -113,8 +113,12 @@ def is_simple(points, polygon):
         return False
     corners = [points[k] for k in polygon]
     sides = list(zip(corners, corners[1:] + corners[:1], strict=True))
-    return not any(turn(a, b, c) * turn(a, b, d) < 0 and turn(c, d, a) * turn(c, d, b) < 0
-                   for (a, b), (c, d) in itertools.combinations(sides, 2))
+    return not any(itertools.starmap(cross, itertools.combinations(sides, 2)))
+
+
+def cross(side, other):
+    (a, b), (c, d) = side, other
+    return turn(a, b, c) * turn(a, b, d) < 0 and turn(c, d, a) * turn(c, d, b) < 0
 
 
 def area(points, polygon):
@@ -254,6 +258,22 @@ def delaunay(points):
                        for other in range(len(points)) if other not in triple)]
 
 
+def greedy(points):
+    """The triangles of the shortest edges that cross no shorter one."""
+    edges = set()
+    pairs = itertools.combinations(range(len(points)), 2)
+    for a, b in sorted(pairs, key=lambda pair: math.dist(points[pair[0]], points[pair[1]])):
+        if not any(cross((points[a], points[b]), (points[c], points[d])) for c, d in edges):
+            edges.add((a, b))
+
+    def within(corners, point):
+        a, b, c = corners
+        return len({turn(*pair, point) > 0 for pair in ((a, b), (b, c), (c, a))}) == 1
+    return [triple for triple in itertools.combinations(range(len(points)), 3)
+            if edges.issuperset(itertools.combinations(triple, 2))
+            and not any(within([points[k] for k in triple], points[other]) for other in range(len(points)) if other not in triple)]
+
+
 def triangles(folder, data, updates, only):
     sets = plane(folder, each(lambda points: [k for triple in delaunay(points) for k in triple]),
                  (("train", 60000, 5, 7), ("valid", 300, 5, 7), ("test", 500, 5, 5), ("seven", 500, 7, 7),
@@ -261,20 +281,25 @@ def triangles(folder, data, updates, only):
     chosen(("pointer",), only)
     found = trials(folder, "pointer", f"model triangles\nuse pointer\n{FREE}", sets["train"][1], sets["valid"][1],
                    updates or 5000, {"H": 128, **ADAM, "train.batch": 64, "train.rate": "cosine(5000, 0.002)"})
-    cells = []
+    rows = [["`pointer`", all_minutes(found)], ["the shortest edges that cross no shorter one", ""]]
     for part in "test", "seven", "more":
         points, files = sets[part]
         wanted = list(map(delaunay, points))
-        exact, covered = [], []
+        network = []
         for one in found:
-            made = [{tuple(row[at:at + 3]) for at in range(0, len(row) - 2, 3)}
-                    for row in map(places, one.decode({"point": files["point"]}))]
-            exact.append(100 * sum(a == set(b) for a, b in zip(made, wanted, strict=True)) / len(points))
-            covered.append(100 * sum(len(a & set(b)) for a, b in zip(made, wanted, strict=True)) / sum(map(len, wanted)))
-        cells += [spread(exact), spread(covered)]
+            made = map(places, one.decode({"point": files["point"]}))
+            network.append([[tuple(row[at:at + 3]) for at in range(0, len(row) - 2, 3)] for row in made])
+        for row, answers in zip(rows, (network, [list(map(greedy, points))]), strict=True):
+            row += map(spread, zip(*(triangle_figures(made, wanted) for made in answers), strict=True))
     table(["model", "CPU time, three seeds",
-           *(f"{size} points, {what}, %" for size in (5, 7, 8) for what in ("exact", "triangles found"))],
-          [["`pointer`", all_minutes(found), *cells]])
+           *(f"{size} points, {what}, %" for size in (5, 7, 8) for what in ("exact", "triangles found"))], rows)
+
+
+def triangle_figures(made, wanted):
+    """Per cent of the triangulations that are exact, and of all triangles that are found."""
+    exact = sum(set(a) == set(b) for a, b in zip(made, wanted, strict=True))
+    found = sum(len(set(a) & set(b)) for a, b in zip(made, wanted, strict=True))
+    return 100 * exact / len(wanted), 100 * found / sum(map(len, wanted))
 
 
 # A translator with a language model.

@@ -17,7 +17,7 @@ from literature.captions import TONE, pointed  # noqa: E402
 from literature.languages import KneserNey, batch, perplexity  # noqa: E402
 from literature.pictures import moved  # noqa: E402
 from literature.scenes import is_near  # noqa: E402
-from literature.structures import anticlockwise, delaunay, hull, length, nearest_tour, shortened  # noqa: E402
+from literature.structures import anticlockwise, delaunay, greedy, hull, length, nearest_tour, shortened  # noqa: E402
 from literature.translation import translations  # noqa: E402
 from literature.trees import linear, nested, rules_of  # noqa: E402
 
@@ -83,7 +83,10 @@ for _ in range(20):
     corners = hull(points)
     assert anticlockwise(points, corners) == corners
     # As many triangles as Euler's formula says.
-    assert len(delaunay(points)) == 2 * len(points) - 2 - len(corners)
+    assert len(delaunay(points)) == len(greedy(points)) == 2 * len(points) - 2 - len(corners)
+# A circle of the triangles at the shortest diagonal holds the fourth corner.
+corners = [(5, 1), (6, 3), (2, 0), (3, 6)]
+assert greedy(corners) == [(0, 1, 2), (1, 2, 3)] and delaunay(corners) == [(0, 1, 3), (0, 2, 3)]
 
 # After every beginning, the chances of all words sum to one.
 text = [[str(int(draw.paretovariate(0.7))) for _ in range(draw.randint(1, 9))] for _ in range(300)]
