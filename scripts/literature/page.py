@@ -29,7 +29,7 @@ GLANCE = [
     ("supporting", "Weston, Chopra and Bordes (2015)", "wrong answers, %", "wrong answers, %", "the same, which", "n-grams", ""),
     ("tours", "Vinyals et al. (2015), tours", "length, 1 is the shortest", "5 to 10 points", "`pointer`", "the nearest place",
      "below the nearest place"),
-    ("hulls", "Vinyals et al. (2015), hulls", "exact, %", "exact, 5 to 10 points, %", "`pointer`", "", "95"),
+    ("hulls", "Vinyals et al. (2015), hulls", "exact, %", "exact, 5 to 10 points, %", "the same, which sees", "`pointer`", "95"),
     ("triangles", "Vinyals et al. (2015), triangles", "exact, 5 points, %", "5 points, exact, %", "`pointer`", "the shortest edges", ""),
     ("sorting", "Vinyals et al. (2015), sorting", "exact, %", "5 to 10 numbers, exact, %", "`pointer`", "`blind`", ""),
     ("parsing", "Vinyals et al. (2015), parsing", "labelled F1", "labelled F1", "the same, trees", "a grammar", "70"),
