@@ -4,11 +4,38 @@
 #include "app/model/QuantisedWeights.h"
 #include "app/open/ChooseTarget.h"
 #include "dialect/reference/Batch.h"
+#include "passes/Pipeline.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <fmt/format.h>
+#include <set>
 
 using namespace fovea;
 using namespace fovea::cli;
+
+/// The passes that `--leave-out` names: results keep their bits without them.
+static bool readLeaveOut(const Arguments &arguments, Request &request) {
+  if (arguments.leaveOut.empty())
+    return true;
+  compiler::Context context;
+  llvm::Expected<attn::TargetAttr> target = describe(arguments, context);
+  if (!target) {
+    wrongUsage(llvm::toString(target.takeError()));
+    return false;
+  }
+  attn::OptionalPasses passes = attn::optionalPasses(*target);
+  std::set<llvm::StringRef> allowed = passes.ofAll;
+  if (!llvm::is_contained(arguments.gets, "grads"))
+    allowed.insert(passes.ofValues.begin(), passes.ofValues.end());
+  for (const std::string &name : arguments.leaveOut)
+    if (!allowed.contains(name)) {
+      wrongUsage("pass '" + name + "' cannot be left out; help: leave out " +
+                 llvm::join(allowed, ", "));
+      return false;
+    }
+  request.leaveOut = arguments.leaveOut;
+  return true;
+}
 
 bool fovea::cli::chooseExecutor(const Arguments &arguments, Request &request,
                                 bool &isReference) {
@@ -17,6 +44,11 @@ bool fovea::cli::chooseExecutor(const Arguments &arguments, Request &request,
   isReference = arguments.reference || !arguments.stopAfter.empty();
   if (!isReference || arguments.launches)
     request.stopAfter = attn::Phase::fuse;
+  if (!readLeaveOut(arguments, request))
+    return false;
+  // The phases that belong to a machine leave out passes, too.
+  if (!isReference && !request.leaveOut.empty())
+    request.stopAfter = attn::Phase::memory;
   if (!arguments.launches)
     return true;
   // A schedule is made of what is compiled.

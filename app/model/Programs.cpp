@@ -60,7 +60,7 @@ std::string Programs::partsOfKey() const {
       options.optimisation, options.codegen, request.gradients, request.each,
       static_cast<int>(request.stopAfter),
       model.module->lookupSymbol("decoding") != nullptr);
-  for (const auto *names : {&request.gets, &request.shows})
+  for (const auto *names : {&request.gets, &request.shows, &request.leaveOut})
     parts += "\n" + llvm::join(*names, " ");
   return parts;
 }

@@ -423,7 +423,7 @@ Failures fovea::random::checkSpec(const Spec &spec, const Spec *renamed,
     checkBeams(*subject, *original, module, options.launches, failures,
                statistics);
   if (options.bits && failures.empty())
-    checkBits(*subject, *original, failures, statistics);
+    checkBits(*subject, *original, options.thoroughBits, failures, statistics);
   if (options.compiled)
     checkCompiled(*subject, *original, module, gets, options, failures,
                   statistics);

@@ -77,6 +77,8 @@ struct Statistics {
 struct CheckOptions {
   bool everyPass = true, gradients = true, decoding = true, compiled = true,
        renaming = true, formatting = true, bits = true;
+  /// The bits of several examples, instead of one.
+  bool thoroughBits = false;
   /// Compares compiled searches with the interpreter's.
   bool beams = false;
   /// The spec may have no decoder; it is then diagnosed.
@@ -174,8 +176,9 @@ void checkBeams(const Subject &subject, mlir::ModuleOp original,
                 mlir::ModuleOp scheduled, bool launches, Failures &failures,
                 Statistics &statistics);
 
-/// Compiled searches and scores of what they find, in f32: the same bits.
-void checkBits(const Subject &subject, mlir::ModuleOp original,
+/// Compiled searches and scores of what they find, in f32: the same bits. If it
+/// is thorough, of several examples, greedily as well, and each alone.
+void checkBits(const Subject &subject, mlir::ModuleOp original, bool isThorough,
                Failures &failures, Statistics &statistics);
 
 /// Compiled `@loss` and `@grad` over a ragged batch, with the equations `gets`

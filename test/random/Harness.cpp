@@ -3,8 +3,9 @@
 // fovea-random --seeds 0..499     all checks of each seed; a line per failure
 //     --compiled               only checks of compiled code
 //     --bits                   only checks that generated names have the log p
-//                              of their score, bit for bit; otherwise every
-//                              fourth seed is checked for this
+//                              of their score, bit for bit, for several
+//                              examples; otherwise three seeds of four are
+//                              checked with one example
 //     --every-program          both precisions for each seed
 //     --cpu x86-64-v3          compiles for another CPU than this one
 //     --same-as x86-64-v4      checks that this CPU, or cuda, has the same bits
@@ -245,7 +246,7 @@ static std::string firstFailure(const Spec &spec, int64_t seed,
   if (carries || nearly)
     options = carryOptions();
   options.renaming = options.formatting = false;
-  options.everyProgram = true;
+  options.everyProgram = options.thoroughBits = true;
   options.cpu = cpu;
   options.otherCpu = otherCpu;
   options.roundsFactors = roundsFactors;
@@ -340,7 +341,7 @@ static int checkSeeds(int64_t first, int64_t last) {
   int64_t failing = 0;
   for (int64_t seed = first; seed <= last; ++seed) {
     // It costs as much as all others.
-    options.bits = bitsOnly || everyProgram || seed % 4 == 0;
+    options.thoroughBits = bitsOnly || everyProgram || seed % 4 == 0;
     std::string failure = inChild(
         [&](Statistics &counts) {
           return carries || nearly

@@ -3,13 +3,17 @@
 // Searches and draws with compiled code in f32, and scores what comes of it
 // with compiled `@loss`, together and alone. Log p of every choice has the same
 // bits, and the loss has them whether log p of each choice is asked for or not.
+// Where nothing is generated, random examples are scored. The interpreter gives
+// each score in f32 with the same bits.
 //
 //===----------------------------------------------------------------------===//
 
 #include "app/model/CompiledDecoder.h"
+#include "dialect/reference/Batch.h"
 #include "test/random/Checks.h"
 #include "test/random/Data.h"
 
+#include <cmath>
 #include <fmt/format.h>
 
 using namespace fovea;
@@ -24,15 +28,19 @@ namespace {
 
 class BitsCheck {
 public:
-  BitsCheck(const Subject &subject, mlir::ModuleOp original, Failures &failures,
-            Statistics &statistics)
-      : subject(subject), original(original), failures(failures),
-        statistics(statistics) {
+  BitsCheck(const Subject &subject, mlir::ModuleOp original, bool isThorough,
+            Failures &failures, Statistics &statistics)
+      : subject(subject), original(original), isThorough(isThorough),
+        failures(failures), statistics(statistics) {
     for (const SpecData &data : subject.spec->data)
       if (data.generated)
         generated.push_back(&data);
-    for (const auto &[path, array] : subject.parameters)
+    weights = subject.parameters;
+    for (auto &[path, array] : weights) {
+      for (double &value : array.values)
+        value = static_cast<float>(value);
       parameters[path] = array.values;
+    }
   }
 
   void run();
@@ -40,22 +48,30 @@ public:
 private:
   mlir::OwningOpRef<mlir::ModuleOp> lower(llvm::StringRef other,
                                           attn::PipelineOptions &pipeline);
-  std::unique_ptr<CompiledProgram> compile(llvm::StringRef entry, bool each);
+  std::unique_ptr<CompiledProgram>
+  compile(llvm::StringRef entry, bool each,
+          mlir::OwningOpRef<mlir::ModuleOp> &module);
+  runtime::Example exampleOf(const Inputs &inputs, int64_t id) const;
   bool generate();
+  void drawExamples();
   bool keep(const runtime::Example &given, const Generated &found);
   bool compute(CompiledProgram &program, const runtime::Batch &batch);
   void compareLogps(CompiledProgram &program, const runtime::Batch &batch,
                     size_t first, const std::string &company);
+  void compareInterpreted(CompiledProgram &program, mlir::ModuleOp module,
+                          const runtime::Batch &batch);
   void compareLoss(CompiledProgram &program, CompiledProgram &other,
                    const runtime::Batch &batch, const std::string &what);
   void fail(const std::string &text) { failures.push_back("bits: " + text); }
 
   const Subject &subject;
   mlir::ModuleOp original;
+  bool isThorough;
   Failures &failures;
   Statistics &statistics;
   std::vector<const SpecData *> generated;
   runtime::ParameterValues parameters;
+  Arrays weights; // the same for the interpreter
   /// Examples with what was generated, and log p of each of its choices.
   std::vector<runtime::Example> examples;
   std::vector<std::vector<double>> wanted;
@@ -83,12 +99,14 @@ BitsCheck::lower(llvm::StringRef other, attn::PipelineOptions &pipeline) {
   return nullptr;
 }
 
-std::unique_ptr<CompiledProgram> BitsCheck::compile(llvm::StringRef entry,
-                                                    bool each) {
+/// A program, and its module.
+std::unique_ptr<CompiledProgram>
+BitsCheck::compile(llvm::StringRef entry, bool each,
+                   mlir::OwningOpRef<mlir::ModuleOp> &module) {
   attn::PipelineOptions pipeline;
   pipeline.each = each;
   pipeline.gradients = entry == "grad";
-  mlir::OwningOpRef<mlir::ModuleOp> module = lower("decoding", pipeline);
+  module = lower("decoding", pipeline);
   std::unique_ptr<CompiledProgram> program;
   if (!module)
     return program;
@@ -118,6 +136,20 @@ bool BitsCheck::keep(const runtime::Example &given, const Generated &found) {
   return true;
 }
 
+/// Real numbers as code in f32 has them.
+runtime::Example BitsCheck::exampleOf(const Inputs &inputs, int64_t id) const {
+  runtime::Example example;
+  example.id = id;
+  example.lengths = inputs.lengths;
+  for (const auto &[name, array] : inputs.data) {
+    std::vector<double> values = array.values;
+    for (double &value : values)
+      value = static_cast<float>(value);
+    example.data[name] = {array.shape, std::move(values)};
+  }
+  return example;
+}
+
 bool BitsCheck::generate() {
   attn::PipelineOptions pipeline;
   mlir::OwningOpRef<mlir::ModuleOp> module = lower("training", pipeline);
@@ -135,15 +167,13 @@ bool BitsCheck::generate() {
     return false;
   }
   std::vector<runtime::Example> givens;
-  for (int64_t longest : {4, 19, 9}) {
+  const int64_t limits[] = {9, 4, 19};
+  for (int64_t longest :
+       llvm::ArrayRef(limits).take_front(isThorough ? 3 : 1)) {
     Rng random(subject.seed, 50 + longest);
     Inputs one = withoutGenerated(
         *subject.spec, randomExample(*subject.spec, random, longest));
-    runtime::Example &given = givens.emplace_back();
-    given.id = longest;
-    given.lengths = one.lengths;
-    for (const auto &[name, array] : one.data)
-      given.data[name] = {array.shape, array.values};
+    givens.push_back(exampleOf(one, longest));
   }
   runtime::Batch batch;
   for (const runtime::Example &given : givens)
@@ -153,7 +183,10 @@ bool BitsCheck::generate() {
   beam.beam = beam.nbest = 3;
   draws.sample = true;
   draws.nbest = 2;
-  for (const runtime::SearchOptions &options : {greedy, beam, draws}) {
+  std::vector<runtime::SearchOptions> searches = {beam, draws};
+  if (isThorough)
+    searches.push_back(greedy);
+  for (const runtime::SearchOptions &options : searches) {
     std::vector<std::vector<Generated>> found;
     if (Status status = compiled->search().decode(batch, options, found);
         status.failed()) {
@@ -166,6 +199,15 @@ bool BitsCheck::generate() {
           return false;
   }
   return true;
+}
+
+/// Random examples, with what nothing generates.
+void BitsCheck::drawExamples() {
+  for (int64_t longest : {4, 19}) {
+    Rng random(subject.seed, 50 + longest);
+    Inputs one = randomExample(*subject.spec, random, longest);
+    examples.push_back(exampleOf(one, longest));
+  }
 }
 
 bool BitsCheck::compute(CompiledProgram &program, const runtime::Batch &batch) {
@@ -203,6 +245,27 @@ void BitsCheck::compareLogps(CompiledProgram &program,
   }
 }
 
+/// The results of the last run, of each example.
+void BitsCheck::compareInterpreted(CompiledProgram &program,
+                                   mlir::ModuleOp module,
+                                   const runtime::Batch &batch) {
+  mlir::Operation *loss = findContainer(module, "loss");
+  for (auto [number, example] : llvm::enumerate(batch)) {
+    Inputs inputs = inputsOf(*example, weights);
+    inputs.single = true;
+    Arrays wanted;
+    if (Status status = evaluate(loss, inputs, wanted); status.failed())
+      return fail("interpreted in f32: " + status.text());
+    for (const auto &[name, want] : wanted)
+      for (auto [own, expected] : llvm::zip_equal(
+               program.workspace().output(name, number).values, want.values)) {
+        if (own != expected && !(std::isnan(own) && std::isnan(expected)))
+          return fail(fmt::format("'{}' is {:a}, interpreted in f32 {:a}", name,
+                                  own, expected));
+      }
+  }
+}
+
 void BitsCheck::compareLoss(CompiledProgram &program, CompiledProgram &other,
                             const runtime::Batch &batch,
                             const std::string &what) {
@@ -216,26 +279,36 @@ void BitsCheck::compareLoss(CompiledProgram &program, CompiledProgram &other,
 }
 
 void BitsCheck::run() {
-  if (generated.empty() || !subject.spec->decodable || !generate())
+  bool isGenerated = !generated.empty() && subject.spec->decodable;
+  if (!isGenerated)
+    drawExamples();
+  else if (!generate())
     return;
-  std::unique_ptr<CompiledProgram> score = compile("loss", /*each=*/true);
+  mlir::OwningOpRef<mlir::ModuleOp> scoring, others;
+  std::unique_ptr<CompiledProgram> score =
+      compile("loss", /*each=*/true, scoring);
   if (!score)
     return;
   runtime::Batch batch = wholeBatch(examples);
-  compareLogps(*score, batch, 0, "in a batch");
-  for (size_t number = 0; number < batch.size() && failures.empty(); ++number)
+  size_t alone = !isGenerated ? 0 : isThorough ? batch.size() : 1;
+  for (size_t number = 0; number < alone && failures.empty(); ++number)
     compareLogps(*score, {batch[number]}, number, "alone");
-  if (!failures.empty())
+  if (isGenerated && failures.empty())
+    compareLogps(*score, batch, 0, "in a batch");
+  if (!failures.empty() || (!isGenerated && !compute(*score, batch)))
     return;
+  compareInterpreted(*score, *scoring, batch);
   // One of them by turns.
   bool isGradient = subject.seed % 2 == 0;
-  if (auto other = compile(isGradient ? "grad" : "loss", /*each=*/false))
+  if (auto other =
+          compile(isGradient ? "grad" : "loss", /*each=*/false, others))
     compareLoss(*score, *other, batch,
                 isGradient ? "whether gradients are computed"
                            : "whether log p of each choice is computed");
 }
 
 void fovea::random::checkBits(const Subject &subject, mlir::ModuleOp original,
-                              Failures &failures, Statistics &statistics) {
-  BitsCheck(subject, original, failures, statistics).run();
+                              bool isThorough, Failures &failures,
+                              Statistics &statistics) {
+  BitsCheck(subject, original, isThorough, failures, statistics).run();
 }

@@ -161,6 +161,14 @@ private:
         "--reference: interpret the launches instead of running them");
   }
 
+  void addLeaveOut(CLI::App *command) {
+    command
+        ->add_option("--leave-out", arguments.leaveOut,
+                     "passes that do not run; the results keep their bits")
+        ->type_name("PASS")
+        ->group("");
+  }
+
   void addExport() {
     CLI::App *command = addSpecCommand(
         "export", "write weights under the names of another program");
@@ -189,11 +197,7 @@ private:
             "the values to compute: loss, logp, grads or names of equations")
         ->type_name("NAME")
         ->required();
-    command
-        ->add_option("--leave-out", arguments.leaveOut,
-                     "passes that do not run; the results keep their bits")
-        ->type_name("PASS")
-        ->group("");
+    addLeaveOut(command);
     addLaunches(command);
     addOutput(command, "the safetensors file for the results");
     command->get_option("-o")->required();
@@ -418,6 +422,7 @@ private:
     for (CLI::Option *option : addLook(command, "(default: the model's name)"))
       option->needs("--show");
     addJson(command, "print one JSON object per example, with all hypotheses");
+    addLeaveOut(command);
     addLaunches(command);
     addMaxSilence(command);
     addExecution(command);

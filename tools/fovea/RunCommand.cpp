@@ -4,13 +4,9 @@
 #include "app/model/Compiled.h"
 #include "app/model/Execution.h"
 #include "app/model/Launched.h"
-#include "app/open/ChooseTarget.h"
 #include "dialect/reference/Batch.h"
-#include "passes/Pipeline.h"
-#include "llvm/ADT/StringExtras.h"
 
 #include <map>
-#include <set>
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -72,40 +68,11 @@ static void completeGradients(const Model &model,
   }
 }
 
-/// The passes that `--leave-out` names: results keep their bits without them.
-static bool readLeaveOut(const Arguments &arguments, Request &request) {
-  if (arguments.leaveOut.empty())
-    return true;
-  compiler::Context context;
-  llvm::Expected<attn::TargetAttr> target = describe(arguments, context);
-  if (!target) {
-    wrongUsage(llvm::toString(target.takeError()));
-    return false;
-  }
-  attn::OptionalPasses passes = attn::optionalPasses(*target);
-  std::set<llvm::StringRef> allowed = passes.ofAll;
-  if (!llvm::is_contained(arguments.gets, "grads"))
-    allowed.insert(passes.ofValues.begin(), passes.ofValues.end());
-  for (const std::string &name : arguments.leaveOut)
-    if (!allowed.contains(name)) {
-      wrongUsage("pass '" + name + "' cannot be left out; help: leave out " +
-                 llvm::join(allowed, ", "));
-      return false;
-    }
-  request.leaveOut = arguments.leaveOut;
-  return true;
-}
-
 int fovea::cli::runRun(const Arguments &arguments) {
   Request request;
   bool isReference;
   if (!chooseExecutor(arguments, request, isReference))
     return badUsage;
-  if (!readLeaveOut(arguments, request))
-    return badUsage;
-  // The phases that belong to a machine leave out passes, too.
-  if (!isReference && !request.leaveOut.empty())
-    request.stopAfter = attn::Phase::memory;
   Session session(arguments);
   Execution execution;
   reference::BatchRequest batch;
