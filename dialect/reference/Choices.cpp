@@ -45,6 +45,7 @@ ChoiceDistribution::take(attn::ChoiceOp op, int64_t group,
   parameters.clear();
   std::vector<Traced> traced;
   unsigned axes = numChoiceAxes(op);
+  bool isShort = false;
   for (auto [nameAttr, value] :
        llvm::zip_equal(op.getParameterNames(), op.getParameters())) {
     const Array &array = arrayOf(value);
@@ -54,6 +55,10 @@ ChoiceDistribution::take(attn::ChoiceOp op, int64_t group,
       size *= array.shape[axis];
     auto &[known, values] = parameters.emplace_back();
     known = cast<StringAttr>(nameAttr).str();
+    if (type.getRank() > axes)
+      if (auto extent =
+              dyn_cast<IntegerAttr>(type.getShape().getValue().back()))
+        isShort |= known == "logits" && extent.getInt() < 4;
     SmallVector<int64_t> place(indices);
     for (int64_t i = 0; i < size; ++i) {
       // Places past a nested length are not symbols.
@@ -92,7 +97,7 @@ ChoiceDistribution::take(attn::ChoiceOp op, int64_t group,
   }
   if (inputs.trees)
     inputs.trees->keepChoice(name, traced);
-  findLogps(inputs.single);
+  findLogps(inputs.single, isShort);
   return Status::success();
 }
 
@@ -110,27 +115,28 @@ static std::vector<double> logSoftmax(ArrayRef<double> logits) {
   return result;
 }
 
-/// As compiled code has it, in f32.
-static std::vector<double> logSoftmaxSingle(ArrayRef<double> logits) {
+/// As compiled code has it, in f32. Fewer than four places make a chain.
+static std::vector<double> logSoftmaxSingle(ArrayRef<double> logits,
+                                            bool isShort) {
   std::vector<double> result;
   std::vector<Term> terms;
   for (auto [place, logit] : llvm::enumerate(logits))
     terms.push_back(
         {static_cast<float>(logit), 1, unsigned(place % 16), int64_t(place)});
   for (Traced logp :
-       normaliseSingle(/*isLog=*/true, {/*inLanes=*/true, /*fused=*/false},
+       normaliseSingle(/*isLog=*/true, {/*inLanes=*/!isShort, /*fused=*/false},
                        terms, Arithmetic(nullptr)))
     result.push_back(logp.value);
   return result;
 }
 
-void ChoiceDistribution::findLogps(bool single) {
+void ChoiceDistribution::findLogps(bool single, bool isShort) {
   logps = parameter("logp");
   if (!logps.empty())
     return;
   if (kind == Distribution::categorical) {
     if (!parameter("logits").empty())
-      logps = single ? logSoftmaxSingle(parameter("logits"))
+      logps = single ? logSoftmaxSingle(parameter("logits"), isShort)
                      : logSoftmax(parameter("logits"));
     else
       for (double prob : parameter("probs"))

@@ -46,7 +46,7 @@ public:
 
 private:
   llvm::ArrayRef<double> parameter(llvm::StringRef name) const;
-  void findLogps(bool single);
+  void findLogps(bool single, bool isShort);
   double componentLogDensity(size_t m, llvm::ArrayRef<double> value) const;
 
   attn::Distribution kind = attn::Distribution::categorical;

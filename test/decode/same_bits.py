@@ -268,7 +268,7 @@ def check_turns(model, name):
 def check_oracle(model):
     ways = list(WAYS if model.name not in REAL else WAYS[:2])
     for name in model.generated:
-        if model.data[name][0].startswith("sentence"):
+        if model.data[name][0].startswith("sentence") and model.name != "ctc":  # one answer alone is possible
             begins = model.files["p"].replace(".safetensors", ".txt")
             with open(begins, "w") as file:
                 file.write("3 2\n2\n" if model.given else "3 2\n")
