@@ -168,6 +168,14 @@ class Model:
                     chosen[name].append(1 if kind == "sentence" else tiny.LENGTHS[argument[0]][row])
                 yield row, chosen, one
 
+    def forced(self, ways):
+        """The same with a given beginning of each sentence. CTC has one answer for an input."""
+        names = [name for name in self.generated if self.data[name][0].startswith("sentence") and self.name != "ctc"]
+        begins = self.files["p"].replace(".safetensors", ".txt")
+        with open(begins, "w") as file:
+            file.write("3 2\n2\n" if self.given else "3 2\n")
+        return [[*way, "--prefix", f"{name}={begins}"] for name in names for way in ways]
+
     def write_pairs(self, pairs):
         rows, chosen = [row for row, *_ in pairs], [chosen for _, chosen, *_ in pairs]
         write(self.files["p"], with_generated(self.data, self.tensors, self.generated, rows, chosen))
@@ -195,7 +203,7 @@ def check(model, quick, equation=None):
     for dtype in ("f32",) if quick or "bf16" in model.precision else ("f32", "f64"):
         for how in [[]] if quick else [[], ["--cpu", "x86-64-v3"]]:
             how = ["--dtype", dtype, *how]
-            for way in WAYS if model.name not in REAL else WAYS[:2]:
+            for way in [*(WAYS if model.name not in REAL else WAYS[:2]), *model.forced(WAYS[:1])]:
                 shows = equation and way == ["--beam", "1"]
                 made = list(model.hypotheses(how, way, ["--show", f"{equation}={model.files['d']}"] if shows else []))
                 if shows:
@@ -266,13 +274,7 @@ def check_turns(model, name):
 
 
 def check_oracle(model):
-    ways = list(WAYS if model.name not in REAL else WAYS[:2])
-    for name in model.generated:
-        if model.data[name][0].startswith("sentence") and model.name != "ctc":  # one answer alone is possible
-            begins = model.files["p"].replace(".safetensors", ".txt")
-            with open(begins, "w") as file:
-                file.write("3 2\n2\n" if model.given else "3 2\n")
-            ways += [[*way, "--prefix", f"{name}={begins}"] for way in WAYS]
+    ways = [*(WAYS if model.name not in REAL else WAYS[:2]), *model.forced(WAYS)]
     hypotheses = 0
     for way in ways:
         compiled, interpreted = (model.decode(*way, "--dtype", "f32", *how) for how in ([], ["--reference"]))
