@@ -343,7 +343,7 @@ bool ExampleReader::checkNeeded() {
         llvm::none_of(columns, [&](const Named &named) {
           return named.spec->name == spec.name;
         }))
-      good = fail("data '" + spec.name + "' is not given; add '--data " +
+      good = fail("data '" + spec.name + "' is not given; help: add '--data " +
                   spec.name + "=FILE'");
   return good;
 }

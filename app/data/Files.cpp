@@ -2,6 +2,7 @@
 
 #include "app/data/Files.h"
 #include "app/Arguments.h"
+#include "app/open/Errors.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "runtime/data/OpenFile.h"
 #include "runtime/data/ReplaceFile.h"
@@ -15,7 +16,7 @@ std::optional<std::string> fovea::cli::readInput(const std::string &path) {
   std::string why;
   std::optional<std::string> text = readSource(path, why);
   if (!text)
-    errs() << "error: cannot read '" << path << "': " << why << '\n';
+    beginError() << "cannot read '" << path << "': " << why << '\n';
   return text;
 }
 
@@ -63,8 +64,8 @@ int fovea::cli::writeText(const std::string &path, StringRef text) {
   Error error = write(path, text);
   if (!error)
     return done;
-  errs() << "error: cannot write '" << path
-         << "': " << toString(std::move(error)) << '\n';
+  beginError() << "cannot write '" << path
+               << "': " << toString(std::move(error)) << '\n';
   return badMachine;
 }
 
@@ -73,6 +74,6 @@ int fovea::cli::writeTensors(const std::string &path,
   runtime::Status status = runtime::writeSafeTensors(path, file);
   if (status.succeeded())
     return done;
-  errs() << "error: " << status.text() << '\n';
+  beginError() << status.text() << '\n';
   return badMachine;
 }

@@ -1,6 +1,7 @@
 //===- ChooseTarget.cpp - the machine that a command runs on --------------===//
 
 #include "app/open/ChooseTarget.h"
+#include "app/open/Errors.h"
 #include "app/open/Session.h"
 #include "codegen/Backend.h"
 #include "codegen/TensorCores.h"
@@ -59,7 +60,7 @@ int fovea::cli::chooseTarget(Arguments &arguments) {
   if (status.succeeded())
     return done;
   if (!isAuto) {
-    llvm::errs() << "error: " << status.text() << '\n';
+    beginError() << status.text() << '\n';
     return badMachine;
   }
   // It would mean other numbers on a CPU.

@@ -2,6 +2,7 @@
 
 #include "app/open/Session.h"
 #include "app/open/ChooseTarget.h"
+#include "app/open/Errors.h"
 #include "codegen/Backend.h"
 #include "codegen/TensorCores.h"
 #include "codegen/native/ObjectCache.h"
@@ -388,7 +389,7 @@ bool fovea::cli::readPhase(const std::string &name, attn::Phase &phase) {
 }
 
 int fovea::cli::wrongUsage(const std::string &text, Code code) {
-  llvm::errs() << "error: " << text << " [" << idOf(code) << "]\n";
+  beginError() << text << " [" << idOf(code) << "]\n";
   return badUsage;
 }
 

@@ -14,6 +14,7 @@
 #include "app/model/Proof.h"
 #include "app/model/Unknown.h"
 #include "app/open/ChooseTarget.h"
+#include "app/open/Errors.h"
 #include "app/show/Shows.h"
 #include "app/train/TrainBlock.h"
 #include "app/web/WebPage.h"
@@ -262,8 +263,8 @@ bool Package::openModel() {
            readMembers(session, arguments, *model, vocabularies, members);
   }
   for (const std::string &name : model->assumedVocabularies)
-    session.error("nothing gives '" + name + ".vocab' a size; add '--set " +
-                  name + ".vocab=N'");
+    session.error("nothing gives '" + name +
+                  ".vocab' a size; help: add '--set " + name + ".vocab=N'");
   return !session.diagnostics().failed();
 }
 
@@ -509,7 +510,7 @@ void Package::nameFunctions(mlir::ModuleOp kernels) {
 
 int Package::fail(llvm::Error error) {
   session.finish();
-  llvm::errs() << "error: " << llvm::toString(std::move(error)) << '\n';
+  beginError() << llvm::toString(std::move(error)) << '\n';
   return badMachine;
 }
 

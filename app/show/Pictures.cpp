@@ -2,6 +2,7 @@
 
 #include "app/show/Pictures.h"
 #include "app/data/Files.h"
+#include "app/open/Errors.h"
 #include "runtime/data/Printable.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -59,7 +60,7 @@ int fovea::cli::writePicture(const std::string &path,
                     megabytes, mostBytes / 1'000'000);
   if (problem.empty())
     return writeText(path, text);
-  llvm::errs() << "error: cannot draw '" << path
+  beginError() << "cannot draw '" << path
                << "': " << runtime::printable(problem) << '\n';
   return badInput;
 }

@@ -142,10 +142,10 @@ Status TrainingFolder::findState(bool &isThere) const {
 
 Status TrainingFolder::checkIsOurs() const {
   auto foreign = [](const std::string &name, const char *what) {
-    return Status::error(fmt::format(
-        "'{}' is no {} of a training and would be overwritten; move it, or "
-        "name another folder",
-        name, what));
+    return Status::error(fmt::format("'{}' is no {} of a training and would be "
+                                     "overwritten; help: move it, or "
+                                     "name another folder",
+                                     name, what));
   };
   struct stat information;
   std::string model = path + "/model.safetensors";

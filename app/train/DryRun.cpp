@@ -47,10 +47,16 @@ Status fovea::cli::dryRun(const Training &training, runtime::Learner &learner,
       status.failed())
     return status;
   int64_t arena = training.grad->workspace().arenaBytes();
-  if (Status status = runGradient(training, weights, seed,
-                                  batches[batches.size() / 2], seconds);
+  const std::vector<int64_t> &middle = batches[batches.size() / 2];
+  if (Status status = runGradient(training, weights, seed, middle, seconds);
       status.failed())
     return status;
+  // Counted like the speed in reports of a training.
+  double choices = 0;
+  for (int64_t index : middle)
+    choices += training.data.choices[index];
+  double speed =
+      (choices > 0 ? choices : double(middle.size())) / std::max(seconds, 1e-9);
   int64_t updates =
       llvm::divideCeil(batches.size(), training.options.accumulate);
   report = fmt::format("examples      {}\n"
@@ -58,10 +64,11 @@ Status fovea::cli::dryRun(const Training &training, runtime::Learner &learner,
                        "activations   {:.1f} MB for the largest batch\n"
                        "optimiser     {:.1f} MB\n"
                        "gradient      {:.3g} s per update\n"
+                       "speed         {:.0f} tokens/s\n"
                        "epoch         {:.3g} s without validation\n",
                        sizes.size(), updates, double(arena) / 1e6,
                        double(learner.stateBytes()) / 1e6,
-                       seconds * double(training.options.accumulate),
+                       seconds * double(training.options.accumulate), speed,
                        seconds * double(batches.size()));
   return Status::success();
 }

@@ -12,8 +12,9 @@
 
 namespace fovea::cli {
 
-/// Describes the examples, the updates of an epoch, the memory of the largest
-/// batch and the time of a middle one, one fact per line.
+/// Describes the examples, the updates of an epoch and the memory of the
+/// largest batch. Also the time and the speed of a middle one. Each fact has a
+/// line.
 runtime::Status dryRun(const Training &training, runtime::Learner &learner,
                        uint64_t seed, std::string &report);
 

@@ -3,6 +3,7 @@
 #include "app/train/Given.h"
 #include "app/data/Inputs.h"
 #include "app/open/ChooseTarget.h"
+#include "app/train/DataHashes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -31,8 +32,13 @@ fromRoot(const std::vector<std::string> &texts) {
 }
 
 std::string fovea::cli::textOfGiven(const Arguments &arguments) {
-  json given = {{"data", fromRoot(arguments.data)},
-                {"valid", fromRoot(arguments.valid)},
+  std::vector<std::string> data = fromRoot(arguments.data),
+                           valid = fromRoot(arguments.valid);
+  std::vector<std::string> files = data;
+  llvm::append_range(files, valid);
+  json given = {{"data", data},
+                {"valid", valid},
+                {"sha256", hashesOfData(files)},
                 {"vocabularies", fromRoot(arguments.vocabularies)},
                 {"metrics", arguments.metrics},
                 {"valid_references", fromRoot(arguments.validReferences)},
@@ -74,6 +80,8 @@ public:
   /// One of `choices`, or any text if there are none; empty: absent.
   void text(const char *key, std::string &value, bool isWanted,
             const std::vector<std::string> &choices = {});
+  /// Only checks that the entry has texts.
+  void textsByName(const char *key);
 
 private:
   /// The entry, if it exists and satisfies `isGood`.
@@ -164,6 +172,12 @@ void GivenReader::text(const char *key, std::string &value, bool isWanted,
     value = found->get<std::string>();
 }
 
+void GivenReader::textsByName(const char *key) {
+  entry(key, "an object of texts", [](const json &object) {
+    return object.is_object() && llvm::all_of(object, isText);
+  });
+}
+
 Status fovea::cli::takeGiven(const std::string &text, Arguments &arguments) {
   json given = text.empty() ? json::object()
                             : json::parse(text, nullptr,
@@ -202,6 +216,7 @@ Status fovea::cli::takeGiven(const std::string &text, Arguments &arguments) {
   std::string record;
   for (const char *key : {"command", "version"})
     reader.text(key, record, false);
+  reader.textsByName("sha256");
   std::string mistake = reader.mistake();
   return mistake.empty() ? Status::success() : Status::error(mistake);
 }

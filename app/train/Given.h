@@ -15,8 +15,8 @@
 
 namespace fovea::cli {
 
-/// Data, validation, limits and metrics as text. File names are
-/// absolute.
+/// Data and the hashes of their files, validation, limits and metrics as text.
+/// File names are absolute. Reads all data files once.
 std::string textOfGiven(const Arguments &arguments);
 
 /// Fills in what `arguments` leaves open from such a text. It is untrusted, so

@@ -28,7 +28,7 @@ bool fovea::cli::readStopping(Session &session, const Arguments &arguments,
         std::pair("--best-by", !arguments.bestBy.empty()),
         std::pair("--patience", arguments.patience.has_value())})
     if (isGiven) {
-      session.error(fmt::format("'{}' needs a validation; add '--valid "
+      session.error(fmt::format("'{}' needs a validation; help: add '--valid "
                                 "NAME=FILE'",
                                 option));
       return false;

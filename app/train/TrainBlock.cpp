@@ -36,8 +36,9 @@ bool fovea::cli::readFrozen(Session &session, const Arguments &arguments,
     if (!use.frozen)
       continue;
     if (use.prefix.empty()) {
-      session.error(arguments.spec() + ": a model that is included cannot be "
-                                       "frozen; give it a name: use n = m(..)");
+      session.error(arguments.spec() +
+                    ": a model that is included cannot be "
+                    "frozen; help: give it a name: use n = m(..)");
       return false;
     }
     frozen.push_back(use.prefix.substr(0, use.prefix.size() - 1));

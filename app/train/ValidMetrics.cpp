@@ -140,9 +140,10 @@ bool ValidMetrics::add(Session &session, const Arguments &arguments,
         generated.empty()
             ? fmt::format("'{}' generates nothing that '{}' could measure",
                           model->name, metric.name)
-            : fmt::format("'{}' generates {}; say what is measured: '{}({})'",
-                          model->name, llvm::join(generated, ", "), metric.name,
-                          generated.front().str()));
+            : fmt::format(
+                  "'{}' generates {}; help: say what is measured: '{}({})'",
+                  model->name, llvm::join(generated, ", "), metric.name,
+                  generated.front().str()));
     return false;
   }
   if (metric.data->isContinued) {

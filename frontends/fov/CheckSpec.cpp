@@ -293,15 +293,17 @@ static void refuseInside(Elaborated &model) {
       if (isInside(target, choice.places))
         refuse("'" + target.name +
                "' is drawn in its own way at one of its places, which cannot "
-               "be executed yet; draw it at every place, with an 'if' in its "
+               "be executed yet; help: draw it at every place, with an 'if' in "
+               "its "
                "parameters");
       for (const Piece &piece : target.pieces)
         if (piece.value && isInside(target, piece.places))
-          refuse("'" + target.name +
-                 "' is drawn, and an equation gives it at one of its places, "
-                 "which cannot be executed yet; draw another name, and give "
-                 "'" +
-                 target.name + "' by equations that read it");
+          refuse(
+              "'" + target.name +
+              "' is drawn, and an equation gives it at one of its places, "
+              "which cannot be executed yet; help: draw another name, and give "
+              "'" +
+              target.name + "' by equations that read it");
     }
 }
 
@@ -322,12 +324,13 @@ static void findContinued(Elaborated &model, Description &result) {
       data->continued |= isRow && data->isSentence && data->numPlaces == 2;
       if (!isRow || data->continued)
         continue;
-      result.undecoded =
-          "'" + data->name + "' cannot be generated, since nothing gives " +
-          length->name + " for each place of " + length->parent +
-          "; write it as one sequence with a symbol between its rows, or give "
-          "other data over " +
-          length->name;
+      result.undecoded = "'" + data->name +
+                         "' cannot be generated, since nothing gives " +
+                         length->name + " for each place of " + length->parent +
+                         "; help: write it as one sequence with a symbol "
+                         "between its rows, or give "
+                         "other data over " +
+                         length->name;
       result.undecodedAt = data->loc;
       return;
     }
@@ -361,7 +364,7 @@ static void checkGenerated(const Elaborated &model, Diagnostics &diagnostics) {
       diagnostics.error(Code::openExtent, data->loc,
                         "generated data '" + data->name + "' has extents " +
                             open +
-                            " that nothing determines; add: decode "
+                            " that nothing determines; help: add decode "
                             "{ " +
                             sets + " }");
   }

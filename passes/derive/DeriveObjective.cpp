@@ -463,7 +463,7 @@ static LogicalResult checkEnumerated(SystemOp system, ChoiceOp choice) {
     if (isDrawn && isDrawnFrom(choice, found))
       return choice.emitError()
              << "'reinforce' draws " << name << " from what depends on " << all
-             << "; enumerate both, or draw both";
+             << "; help: enumerate both, or draw both";
   }
   return success();
 }

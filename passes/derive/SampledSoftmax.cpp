@@ -80,7 +80,7 @@ LogicalResult fovea::attn::checkSampled(ChoiceOp choice, bool isSmoothed) {
     return choice.emitError()
            << "'sampled' of '" << choice.getTarget()
            << "' does not go with label smoothing, which needs log p of every "
-              "symbol; leave out 'smooth' of train { }";
+              "symbol; help: leave out 'smooth' of train { }";
   return success();
 }
 

@@ -197,7 +197,8 @@ static void reportGradient(const Graph &graph, ArrayRef<Operation *> ops,
   error << "it reads " << (name == read ? "itself" : read)
         << (isComputed(*conflict->access) ? " at a computed place"
                                           : " at more than one place")
-        << ", and no order computes what flows back; read it at an index of "
+        << ", and no order computes what flows back; help: read it at an index "
+           "of "
            "its own, with a condition, for example "
         << read << "[u] where u < t";
   if (name != read)

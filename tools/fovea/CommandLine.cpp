@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "app/open/Errors.h"
 #include "app/open/StoredSpec.h"
 #include "frontends/fov/Diagnostics.h"
 #include "runtime/model/Model.h"
@@ -27,8 +28,7 @@ using fovea::Code;
 
 /// Prints an error of the command line with its code.
 static int explain(Code code, const std::string &text) {
-  std::fprintf(stderr, "error: %s [%s]\n", text.c_str(),
-               fovea::idOf(code).str().c_str());
+  beginError() << text << " [" << fovea::idOf(code) << "]\n";
   return badUsage;
 }
 
@@ -59,9 +59,9 @@ static int explainCommand(CLI::App &app, const std::string &name) {
 /// The error for no command at all, with the ones to begin with.
 static int explainNone(CLI::App &app) {
   explain(Code::missingArgument,
-          "a command is missing; help: 'fovea help' lists all commands; the "
-          "first ones to use:");
-  for (const char *name : {"check", "train", "decode", "score", "compile"})
+          "a command is missing; help: 'fovea help' lists all commands");
+  fmt::print(stderr, "Five commands to begin with:\n");
+  for (const char *name : {"new", "check", "train", "decode", "compile"})
     fmt::print(stderr, "  fovea {:<8} {}\n", name,
                app.get_subcommand(name)->get_description());
   return badUsage;
@@ -109,6 +109,24 @@ static Code codeOf(const CLI::Error &error) {
   return Code::argumentValue;
 }
 
+/// Rewrites a message of CLI11, such as `--dtype: f16 not in {f32,f64}`, in the
+/// form of all errors.
+static std::string faultOf(llvm::StringRef text, const std::string &command) {
+  std::string help =
+      text.contains("; help: ") ? "" : "; help: see '" + command + " --help'";
+  auto [fault, choices] = text.split(" not in {");
+  auto [name, value] = fault.split(": ");
+  if (!choices.empty())
+    return fmt::format("'{}' cannot be '{}'; help: use one of {}", name.str(),
+                       value.str(),
+                       llvm::join(llvm::split(choices.rtrim('}'), ','), ", "));
+  if (text.consume_back(" is required"))
+    return "'" + text.str() + "' is required" + help;
+  return (value.starts_with("takes ") ? "'" + name.str() + "' " + value.str()
+                                      : text.str()) +
+         help;
+}
+
 /// Warns about options that have no effect.
 static void explainIdle(CLI::App &command, const Arguments &arguments) {
   auto isGiven = [&](llvm::StringRef name) {
@@ -146,7 +164,14 @@ struct HelpFormatter : CLI::Formatter {
     if (isRepeated(option))
       text = text.substr(0, text.rfind(" ..."));
     size_t open = text.find(":{");
-    return open == std::string::npos ? text : " " + text.substr(open + 1);
+    if (open == std::string::npos)
+      return text;
+    // The description explains each choice of a long list.
+    constexpr size_t columns = 64;
+    std::string choices = text.substr(open + 1);
+    if (choices.size() > columns)
+      choices = choices.substr(0, choices.rfind(',', columns) + 1) + "..}";
+    return " " + choices;
   }
 
   std::string make_option_desc(const CLI::Option *option) const override {
@@ -208,7 +233,7 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
   app.set_version_flag("--version", versionText(),
                        "print version, commit and targets");
   app.footer("exit codes: 0 done, 1 error in the input, 2 wrong usage, "
-             "3 machine failure (disk, memory, device), 130 interrupted");
+             "3 machine failure, 130 interrupted");
   addCommands(app, arguments);
   auto end = [&](int code) {
     exitCode = code;
@@ -235,8 +260,7 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
   } catch (const CLI::ExtrasError &) {
     return end(explainExtra(app));
   } catch (const CLI::Error &error) {
-    return end(explain(codeOf(error), std::string(error.what()) + "; see '" +
-                                          commandOf(app) + " --help'"));
+    return end(explain(codeOf(error), faultOf(error.what(), commandOf(app))));
   }
   if (app.get_subcommands().empty())
     return end(explainNone(app));
@@ -249,8 +273,8 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
   }
   findStored(arguments);
   if (std::string missing = missingOption(arguments); !missing.empty())
-    return end(explain(Code::missingArgument, missing + " is required; see '" +
-                                                  commandOf(app) + " --help'"));
+    return end(explain(Code::missingArgument,
+                       faultOf(missing + " is required", commandOf(app))));
   explainIdle(*app.get_subcommands().front(), arguments);
   std::string said = fovea::runtime::limitThreads(arguments.threads);
   if (!said.empty() && !arguments.quiet)

@@ -90,7 +90,7 @@ static int checkEmit(const Arguments &arguments) {
                       Code::argumentConflict);
   if (isObject && target == "wasm32")
     return wrongUsage("there is no '--emit " + emit +
-                      "' for the target 'wasm32'; use plan, launches, "
+                      "' for the target 'wasm32'; help: use plan, launches, "
                       "fingerprint, kernels, llvm, asm or web");
   if (!isCode(emit) && !isObject)
     return wrongUsage(

@@ -7,6 +7,7 @@
 
 #include "app/Arguments.h"
 #include "app/data/Files.h"
+#include "app/open/Errors.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "llvm/Support/raw_ostream.h"
@@ -31,8 +32,8 @@ int fovea::cli::runFmt(const Arguments &arguments) {
       result = std::max<int>(result, badInput);
     } else if (arguments.onlyCheck) {
       if (formatted != text) {
-        errs() << "error: '" << path
-               << "' is not formatted; help: run 'fovea fmt -i'\n";
+        beginError() << "'" << path
+                     << "' is not formatted; help: run 'fovea fmt -i'\n";
         result = std::max<int>(result, badInput);
       }
     } else if (!arguments.inPlace || path == "-") {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "app/data/Files.h"
+#include "app/open/Errors.h"
 #include "app/open/Session.h"
 #include "app/train/Checkpoint.h"
 #include "app/train/Progress.h"
@@ -60,8 +61,7 @@ bool InfoCommand::readWeights() {
   auto sets = arguments.sets;
   runtime::Status status = readModel(arguments.stored, sets, weights);
   if (status.failed() || !spec.take(weights.metadata)) {
-    llvm::errs() << "error: "
-                 << (status.failed()
+    beginError() << (status.failed()
                          ? status.text()
                          : "'" + arguments.stored + "' contains no spec")
                  << '\n';
@@ -132,7 +132,7 @@ void InfoCommand::printTraining() {
   runtime::Status status =
       runtime::readSafeTensors(pathOf("last/state.safetensors"), state);
   if (status.failed()) {
-    llvm::errs() << "error: " << status.text() << '\n';
+    beginError() << status.text() << '\n';
     code = badInput;
     return;
   }
@@ -170,6 +170,15 @@ void InfoCommand::printCommandLine() {
   for (StringRef key : {"version", "command", "data", "valid"})
     if (std::string value = textOf(*object, key); !value.empty())
       line(key == "version" ? "made by" : key, value);
+  if (const json::Object *hashes = object->getObject("sha256")) {
+    // The entries of an object have no order.
+    std::map<std::string, std::string> byPath;
+    for (const auto &[path, hash] : *hashes)
+      if (std::optional<StringRef> text = hash.getAsString())
+        byPath[StringRef(path).str()] = text->str();
+    for (const auto &[path, hash] : byPath)
+      line("sha256", hash + "  " + path);
+  }
 }
 
 /// The best validation, and the last report.

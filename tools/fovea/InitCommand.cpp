@@ -50,7 +50,7 @@ int fovea::cli::runInit(const Arguments &given) {
   for (const std::string &vocabulary : model->assumedVocabularies)
     session.diagnostics().warning(Code::none, {},
                                   "nothing gives '" + vocabulary +
-                                      ".vocab' a size; add '--set " +
+                                      ".vocab' a size; help: add '--set " +
                                       vocabulary + ".vocab=N'");
   runtime::TensorFile file;
   if (!drawWeights(session, arguments, *model, arguments.seed.value_or(0),

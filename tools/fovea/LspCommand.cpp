@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "app/Arguments.h"
+#include "app/open/Errors.h"
 #include "server/Server.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -18,7 +19,7 @@ int fovea::cli::runLsp(const Arguments &) {
                     "docs/EDITORS.md shows how to set one up\n";
   if (editors::serve(STDIN_FILENO, llvm::outs()))
     return done;
-  llvm::errs() << "error: the input ended before the editor asked the server "
+  beginError() << "the input ended before the editor asked the server "
                   "to shut down; help: let an editor start 'fovea lsp' "
                   "(docs/EDITORS.md)\n";
   return badInput;

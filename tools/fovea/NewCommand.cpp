@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "app/open/Errors.h"
 #include "app/open/Session.h"
 #include "tools/fovea/Embedded.h"
 #include "tools/fovea/NewFolder.h"
@@ -40,7 +41,7 @@ static runtime::Status writeFolder(const std::string &path,
 int fovea::cli::runNew(const Arguments &arguments) {
   runtime::Status status = writeFolder(arguments.folder, arguments.kind);
   if (status.failed()) {
-    llvm::errs() << "error: " << status.text() << '\n';
+    beginError() << status.text() << '\n';
     return status.isOfMachine() ? badMachine : badInput;
   }
   llvm::outs() << "wrote " << arguments.folder << "; next: cd "

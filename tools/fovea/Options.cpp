@@ -98,9 +98,7 @@ public:
     addParams();
     addRun();
     addBench();
-    addJson(addCommand("doctor",
-                       "report this machine's capabilities and missing tools"),
-            "print the report as JSON");
+    addDoctor();
     addInit();
     addExport();
     addFmt();
@@ -111,6 +109,13 @@ public:
   }
 
 private:
+  void addDoctor() {
+    CLI::App *command = addCommand(
+        "doctor", "report this machine's capabilities and missing tools");
+    addJson(command, "print the report as JSON");
+    addExamples(command, {"fovea doctor", "fovea doctor --json"});
+  }
+
   void addCheck() {
     CLI::App *command = addSpecCommand(
         "check", "check a spec and list its parameters and data");
@@ -125,9 +130,13 @@ private:
   }
 
   void addParams() {
-    addJson(addSpecCommand("params",
-                           "list the parameters with their types and shapes"),
-            "print the list as JSON");
+    CLI::App *command = addSpecCommand(
+        "params", "list the parameters with their types and shapes");
+    addJson(command, "print the list as JSON");
+    addExamples(command,
+                {"fovea params models/rnnsearch.fov --set src.vocab=8000 "
+                 "--set tgt.vocab=8000",
+                 "fovea params run --json"});
   }
 
   void addInit() {
@@ -180,7 +189,8 @@ private:
         ->type_name("FILE");
     addOutput(command, "the safetensors file to write");
     command->get_option("-o")->required();
-    addExamples(command, {"fovea export run --map models/gpt2.map -o "
+    addExamples(command, {"fovea export run -o weights.safetensors",
+                          "fovea export run --map models/gpt2.map -o "
                           "model.safetensors"});
   }
 
@@ -590,6 +600,7 @@ private:
         ->type_name("PORT");
     // Of `fovea train --serve`: no group, no help.
     command->add_option("--trainer", arguments.trainer)->group("");
+    addExamples(command, {"fovea serve run", "fovea serve run --port 8080"});
   }
 
   void addCompile() {
@@ -752,17 +763,23 @@ private:
   }
 
   void addLsp() {
-    addCommand("lsp", "run the language server for editors (docs/EDITORS.md)")
-        ->add_flag("--stdio")
-        ->description("accepted for editors; the server always uses standard "
-                      "input and output");
+    CLI::App *command = addCommand(
+        "lsp", "run the language server for editors (docs/EDITORS.md)");
+    command->add_flag("--stdio")->description(
+        "accepted for editors; the server always uses standard input and "
+        "output");
+    addExamples(command, {"fovea lsp", "fovea lsp --stdio"});
   }
 
   void addCompletion() {
-    addCommand("completion", "print a completion script for a shell")
-        ->add_option("SHELL", arguments.shell, "bash, zsh or fish")
+    CLI::App *command =
+        addCommand("completion", "print a completion script for a shell");
+    command->add_option("SHELL", arguments.shell, "bash, zsh or fish")
         ->required()
         ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    addExamples(command, {"source <(fovea completion bash)",
+                          "fovea completion fish > "
+                          "~/.config/fish/completions/fovea.fish"});
   }
 
   void addHelp() {
@@ -771,6 +788,8 @@ private:
     command->add_option("COMMAND", arguments.helpFor, "the command");
     command->add_flag("--man", arguments.asManual,
                       "print a manual page: 'fovea help run --man | man -l -'");
+    addExamples(command,
+                {"fovea help train", "fovea help train --man | man -l -"});
   }
 };
 

@@ -1,6 +1,7 @@
 //===- ServeCommand.cpp - fovea serve -------------------------------------===//
 
 #include "app/Arguments.h"
+#include "app/open/Errors.h"
 #include "app/watch/WatchServer.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,7 +24,7 @@ int fovea::cli::runServe(const Arguments &arguments) {
     // The process that decodes samples is not a rank of the training.
     setenv("FOVEA_MPI", "none", /*overwrite=*/1);
   } else if (!llvm::sys::fs::exists(arguments.folder + "/log.jsonl")) {
-    llvm::errs() << "error: '" << arguments.folder
+    beginError() << "'" << arguments.folder
                  << "' is not a training folder: it has no log.jsonl\n";
     return badInput;
   }
@@ -31,7 +32,7 @@ int fovea::cli::runServe(const Arguments &arguments) {
   if (runtime::Status status =
           HttpServer::listen(arguments.port.value_or(0), server);
       status.failed()) {
-    llvm::errs() << "error: " << status.text() << '\n';
+    beginError() << status.text() << '\n';
     return badMachine;
   }
   addTraining(*server, arguments.folder, trainer);

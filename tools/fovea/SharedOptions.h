@@ -45,9 +45,18 @@ protected:
 
   /// Ends the command's help with `lines`, each a whole command.
   void addExamples(CLI::App *command, std::vector<std::string> lines) {
+    constexpr size_t columns = 96;
     std::string text = "Examples:\n";
-    for (const std::string &line : lines)
-      text += "  " + line + "\n";
+    for (const std::string &line : lines) {
+      size_t used = 0;
+      for (llvm::StringRef word : llvm::split(line, ' ')) {
+        bool fits = used + 1 + word.size() <= columns;
+        text += used == 0 ? "  " : fits ? " " : " \\\n      ";
+        text += word;
+        used = (used == 0 || fits ? used : 4) + 1 + word.size();
+      }
+      text += "\n";
+    }
     command->footer(text + "\n" + command->get_footer());
   }
 
@@ -268,9 +277,11 @@ protected:
   /// `usual` is what the title is by default, in parentheses, or empty.
   std::vector<CLI::Option *> addLook(CLI::App *command,
                                      const std::string &usual) {
-    return {command->add_option("--title", arguments.look.title,
-                                "title of the picture; none: no titles" +
-                                    (usual.empty() ? "" : " " + usual)),
+    return {command
+                ->add_option("--title", arguments.look.title,
+                             "title of the picture; none: no titles" +
+                                 (usual.empty() ? "" : " " + usual))
+                ->type_name("WORDS"),
             command
                 ->add_option("--width", arguments.look.width,
                              "width of an SVG, PNG or PDF in millimetres, such "

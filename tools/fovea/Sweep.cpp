@@ -10,6 +10,7 @@
 #include "app/data/Examples.h"
 #include "app/data/Files.h"
 #include "app/machines/Agreement.h"
+#include "app/open/Errors.h"
 #include "app/train/Interrupts.h"
 #include "app/train/Progress.h"
 #include "app/train/TrainBlock.h"
@@ -277,7 +278,7 @@ bool Sweep::checkRuns() {
     }
     std::string state = run.arguments.folder + "/last/state.safetensors";
     if (!arguments.resume && llvm::sys::fs::exists(state)) {
-      llvm::errs() << "error: '" << run.arguments.folder
+      beginError() << "'" << run.arguments.folder
                    << "' already contains a training run; help: continue the "
                       "sweep with --resume, or choose another --out\n";
       return false;

@@ -312,10 +312,11 @@ bool TrainCommand::openModel() {
     return false;
   for (const std::string &name : model->assumedVocabularies)
     session.error(isMissing(name)
-                      ? "data '" + name + "' is not given; add '--data " +
+                      ? "data '" + name + "' is not given; help: add '--data " +
                             name + "=FILE'"
                       : "nothing gives '" + name +
-                            ".vocab' a size; add '--set " + name + ".vocab=N'");
+                            ".vocab' a size; help: add '--set " + name +
+                            ".vocab=N'");
   if (!hasObjective(*model))
     session.error(arguments.spec() + ": '" + model->name +
                   "' has nothing to train");

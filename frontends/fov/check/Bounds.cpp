@@ -148,8 +148,8 @@ void Prover::checkRead(Term *term, const Conditions &path) {
   if (corner)
     diagnostics.error(Code::missingBoundary, term->loc,
                       termText(*term) + " reads " + corner->missing +
-                          ", which no equation gives; add " + corner->missing +
-                          " = ... of shape " +
+                          ", which no equation gives; help: add " +
+                          corner->missing + " = ... of shape " +
                           shapeText(*term->array->valueShape),
                       {{corner->loc, "the places beside it are given here"}});
   for (const Miss &miss : misses)
@@ -359,7 +359,7 @@ void Prover::reportSide(Term *term, const Miss &miss) {
     std::string missing = placed(std::to_string(var->lower + shift));
     diagnostics.error(
         Code::missingBoundary, term->loc,
-        text + " reads " + missing + ", which no equation gives; add " +
+        text + " reads " + missing + ", which no equation gives; help: add " +
             missing + " = ... of shape " + valueShape,
         isRead
             ? std::vector<Diagnostics::Note>{{term->array->loc,

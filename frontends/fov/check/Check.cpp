@@ -124,13 +124,13 @@ void Checker::checkPiece(Array &array, const Piece &piece) {
     if (memberShapes(array, piece))
       return;
     bool literal = piece.value->kind == TermKind::Number;
-    return error(Code::equationShape, piece.loc,
-                 "'" + array.text + "' is " + shapeText(wanted) +
-                     (literal ? " but a number is given here; write zeros(...)"
-                      : shape.empty()
-                          ? " but a number is given here"
-                          : " but " + shapeText(shape) + " is given here"),
-                 {{first, "its shape comes from here"}});
+    return error(
+        Code::equationShape, piece.loc,
+        "'" + array.text + "' is " + shapeText(wanted) +
+            (literal ? " but a number is given here; help: write zeros(...)"
+             : shape.empty() ? " but a number is given here"
+                             : " but " + shapeText(shape) + " is given here"),
+        {{first, "its shape comes from here"}});
   }
   Kind kind = *piece.value->kindOf;
   bool literal = piece.value->kind == TermKind::Number ||
@@ -164,7 +164,7 @@ void Checker::shiftedPieces(const Array &array) {
         return error(Code::boundaryPlace, piece.loc,
                      "'" + array.text + "' is given here for a part of '" +
                          piece.places[k].var->name +
-                         "'; write the index as the other equations do",
+                         "'; help: write the index as the other equations do",
                      {{array.loc, "another equation is here"}});
   for (unsigned k = 0; general && k < general->places.size(); ++k) {
     if (array.shift(k) == 0)
@@ -175,10 +175,11 @@ void Checker::shiftedPieces(const Array &array) {
         given.insert(value.value_or(-1));
     for (int64_t place = 0; place < array.shift(k); ++place)
       if (!given.count(place))
-        return error(
-            Code::boundaryPlace, general->loc,
-            "'" + array.text + "' starts at " + std::to_string(array.shift(k)) +
-                " here; give its place " + std::to_string(place) + " as well");
+        return error(Code::boundaryPlace, general->loc,
+                     "'" + array.text + "' starts at " +
+                         std::to_string(array.shift(k)) +
+                         " here; help: give its place " +
+                         std::to_string(place) + " as well");
   }
 }
 
@@ -285,7 +286,7 @@ void Checker::checkTreatment(const Choice &choice) {
       error(Code::numberExpected, term->loc,
             "'reward' has one for each place of '" + choice.target->text +
                 "', but " + termText(*term) +
-                " has none for the choice ahead of them; take a "
+                " has none for the choice ahead of them; help: take a "
                 "reward that is one number",
             {{choice.loc, "that choice is here"}});
       continue;
@@ -472,8 +473,8 @@ void Checker::unknowns() {
     const Piece *general = array->general();
     std::string text = "nothing gives the shape of '" + array->text + "'";
     if (general && !general->places.empty())
-      text +=
-          "; give a boundary, for example " + array->text + "[-1] = zeros(...)";
+      text += "; help: give a boundary, for example " + array->text +
+              "[-1] = zeros(...)";
     return error(Code::unknownShape, general ? general->loc : array->loc, text);
   }
   for (const Term &term : model.terms)

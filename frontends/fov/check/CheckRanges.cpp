@@ -15,10 +15,11 @@ using namespace fovea::fov;
 void Checker::unread() {
   for (Array *array : model.arrays) {
     if (!array->pieces.empty() && !array->latent && !array->general())
-      error(Code::missingEquation, array->pieces.front().loc,
-            "'" + array->text +
-                "' is given at its boundary only; add an equation for its "
-                "other places");
+      error(
+          Code::missingEquation, array->pieces.front().loc,
+          "'" + array->text +
+              "' is given at its boundary only; help: add an equation for its "
+              "other places");
     if (!array->pieces.empty() || array->latent || !array->firstRead.isValid())
       continue;
     std::string shape;
@@ -30,8 +31,9 @@ void Checker::unread() {
         break;
       }
     error(Code::missingEquation, array->firstRead,
-          "this reads " + array->text + ", which no equation gives; add " +
-              array->text + " = ..." + shape,
+          "this reads " + array->text +
+              ", which no equation gives; help: add " + array->text + " = ..." +
+              shape,
           {{array->loc, "the other equations of this name are here"}});
   }
 }
@@ -88,7 +90,7 @@ void Checker::ranges() {
       continue;
     std::string where = var.name + " < ...";
     error(Code::noRange, var.loc,
-          "nothing gives index '" + var.name + "' a range; write " +
+          "nothing gives index '" + var.name + "' a range; help: write " +
               (owner == owners.end()
                    ? where
                    : owner->second->text + "[" + where + "]"));
@@ -118,7 +120,7 @@ void Checker::disagreements() {
       error(Code::rangeOfItself, use.loc,
             "the range of index '" + use.var->name +
                 "' follows from itself: " + termText(*use.read) +
-                " has as many places as it, and is computed from it; "
+                " has as many places as it, and is computed from it; help: "
                 "state a range, " +
                 use.var->name + " < ...");
     if (isCircular)
@@ -135,7 +137,7 @@ void Checker::disagreements() {
               use.var->extent->text() + " from " + use.var->origin + " (" +
               diagnostics.lineText(use.var->originLoc, use.loc) + ") and " +
               extent->text() + " from " + termText(*use.read) + " here; " +
-              (meant.empty() ? "state one: " + stated
+              (meant.empty() ? "help: state one: " + stated
                              : "did you mean " + meant + "?"),
           {{use.var->originLoc, "the other range comes from here"}});
   }
@@ -186,7 +188,7 @@ void Checker::extents() {
       error(Code::nestedLength, var.loc,
             what + " runs over " + length->name +
                 ", which differs for each place of " + length->parent +
-                "; write " + var.name + " < " + length->name +
+                "; help: write " + var.name + " < " + length->name +
                 "[...] with an index over " + length->parent);
   }
   for (const Array *data : model.data)

@@ -37,8 +37,9 @@ bool Checker::isNumbers(const Term &term) {
       source->kind == TermKind::Read ? source->array->text : termText(*source);
   std::string text = termText(*source);
   error(Code::tokenAsNumber, source->loc,
-        "'" + name + "' is a sequence of tokens, not numbers; use embed(" +
-            text + ") or onehot(" + text + "), or int(" + text +
+        "'" + name +
+            "' is a sequence of tokens, not numbers; help: use embed(" + text +
+            ") or onehot(" + text + "), or int(" + text +
             "), its place in the vocabulary");
   return false;
 }

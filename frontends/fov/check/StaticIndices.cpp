@@ -78,7 +78,8 @@ public:
       } else if (!candidate.extent) {
         elaborator.error(Code::noRange, candidate.loc,
                          "nothing gives index '" + candidate.name +
-                             "' a range; write " + candidate.name + " < ...");
+                             "' a range; help: write " + candidate.name +
+                             " < ...");
         candidate.extent = 0;
       }
       elaborator.staticExtents[{candidate.owner, candidate.name}] =
@@ -488,7 +489,7 @@ void StaticAnalysis::disagreements() {
             std::to_string(*own) + " from " + candidate.origin + " (" +
             elaborator.diagnostics.lineText(candidate.originLoc, use.loc) +
             ") and " + std::to_string(*extent) + " from " + use.family->name +
-            "[" + candidate.name + "] here; state one: " + stated,
+            "[" + candidate.name + "] here; help: state one: " + stated,
         {{candidate.originLoc, "the other range comes from here"}});
   }
 }

@@ -83,12 +83,13 @@ static void checkParameter(const Choice &choice, StringRef name,
   if (isScore && of == "bernoulli") {
     if (source.kind == TermKind::Map && source.fn == Fn::Sigmoid)
       wrong = takes + "a logit, but " + text +
-              " is a probability; write bernoulli(" + text + ")";
+              " is a probability; help: write bernoulli(" + text + ")";
   } else if (isScore && isReduction(source, Reduction::Softmax)) {
-    wrong = takes + "logits, but " + text +
-            " is probabilities, so that a softmax is taken twice; write " +
-            (of == "categorical" ? "categorical(probs = " + text + ")"
-                                 : "its logits");
+    wrong =
+        takes + "logits, but " + text +
+        " is probabilities, so that a softmax is taken twice; help: write " +
+        (of == "categorical" ? "categorical(probs = " + text + ")"
+                             : "its logits");
     if (of == "categorical" && &source == &term &&
         !source.args[0]->range.Start.getPointer())
       wrong += ", or leave the softmax out";
@@ -96,16 +97,17 @@ static void checkParameter(const Choice &choice, StringRef name,
       wrong += ", or categorical(" + termText(*source.args[0]) + ")";
   } else if (name == "prob" && isLinear(term)) {
     wrong = takes + "a probability, but " + text +
-            " is any number; write bernoulli(logit = " + text + ")";
+            " is any number; help: write bernoulli(logit = " + text + ")";
   } else if (name == "probs" && isReduction(source, Reduction::LogSoftmax)) {
     wrong = takes + "probabilities, but " + text +
-            " is their logs; write categorical(" + text + ")";
+            " is their logs; help: write categorical(" + text + ")";
   } else if (name == "probs" && isLinear(term)) {
     wrong = takes + "probabilities, but " + text +
-            " is any numbers; write categorical(" + text + ")";
+            " is any numbers; help: write categorical(" + text + ")";
   } else if (name == "sd" && of == "normal" && isLinear(term)) {
     wrong = takes + "a deviation that is positive, but " + text +
-            " is any number; write exp(" + text + ") or softplus(" + text + ")";
+            " is any number; help: write exp(" + text + ") or softplus(" +
+            text + ")";
   }
   if (wrong.empty())
     return;
@@ -451,12 +453,12 @@ static void checkZeros(const Elaborated &model, StringRef init,
     if (!areLearnt)
       continue;
     // Terms that are zero because of it.
-    return diagnostics.warning(
-        Code::zeroInit, term.loc,
-        "both factors of " + termText(term) +
-            " are 0 under 'init = " + init.str() +
-            "', so that no gradient reaches either and they stay 0; leave "
-            "'init' out, or write init = uniform(0.1)");
+    return diagnostics.warning(Code::zeroInit, term.loc,
+                               "both factors of " + termText(term) +
+                                   " are 0 under 'init = " + init.str() +
+                                   "', so that no gradient reaches either and "
+                                   "they stay 0; help: leave "
+                                   "'init' out, or write init = uniform(0.1)");
   }
 }
 

@@ -79,7 +79,7 @@ void Elaborator::indexNamed(StringRef name, SMLoc loc, const Symbol &symbol,
              : symbol.kind == Symbol::Value           ? "argument "
                                                       : "declaration ") +
             name.str() + " (" + diagnostics.lineText(symbol.loc, loc) +
-            "); use another letter, for example '" +
+            "); help: use another letter, for example '" +
             freeLetter(scope, bindings).str() + "'",
         {{symbol.loc, "'" + name.str() + "' is defined here"}});
 }

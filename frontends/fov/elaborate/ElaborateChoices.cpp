@@ -103,9 +103,10 @@ bool Elaborator::bindSupport(const Expr &right, Scope &scope,
     vars.push_back(var);
   }
   if (right.condition) {
-    error(Code::misplacedCondition, right.condition->loc,
-          "a distribution takes no condition; exclude places by logits of "
-          "-inf");
+    error(
+        Code::misplacedCondition, right.condition->loc,
+        "a distribution takes no condition; help: exclude places by logits of "
+        "-inf");
     return false;
   }
   return true;
@@ -387,7 +388,7 @@ void Elaborator::elaborateChoice(const Statement &s, Array *target,
   });
   if (name == "mixture" && !hasComponents)
     return error(Code::distributionParameter, right.loc,
-                 "'mixture' has no components; write mixture[k]("
+                 "'mixture' has no components; help: write mixture[k]("
                  "logit = ..., normal(mean, deviation))");
   putInOrder(choice);
   if (s.guide && !choice.latent)

@@ -273,7 +273,7 @@ bool Elaborator::readDataAxis(const Statement &s, const ast::Axis &axis,
       within = array.extents[k];
   if (!within) {
     error(Code::dataAxis, extent->args[1]->loc,
-          "'" + index.str() + "' names no axis before this one; write '" +
+          "'" + index.str() + "' names no axis before this one; help: write '" +
               index.str() + " < ...' at that axis");
     return false;
   }

@@ -93,7 +93,8 @@ bool Elaborator::readPlace(const ast::Left &left, const ast::Place &place,
     if (isTwice) {
       error(Code::boundTwice, place.loc,
             "index '" + value->name.str() +
-                "' is written twice here; give each place an index of its own",
+                "' is written twice here; help: give each place an index of "
+                "its own",
             {{b->var->loc, "it is first written here"}});
       return false;
     }
@@ -168,7 +169,8 @@ void Elaborator::addPiece(Array *array, Piece piece) {
   if (array->pieces.size() == maxPlaces)
     error(Code::tooLarge, piece.loc,
           "'" + array->text + "' is given at more than " +
-              std::to_string(maxPlaces) + " places; write it over an index");
+              std::to_string(maxPlaces) +
+              " places; help: write it over an index");
   array->pieces.push_back(std::move(piece));
 }
 
@@ -260,11 +262,12 @@ void Elaborator::elaborateAt(const Statement &s, Scope &scope,
   for (auto [left, target] : llvm::zip(s.lefts, targets))
     if (target.array->source == Array::Data &&
         llvm::all_of(target.places, [](auto &place) { return place.var; }))
-      return error(Code::dataGiven, left.loc,
-                   "'" + left.name.str() +
-                       "' is data and cannot be given by an equation; write "
-                       "'~' for its distribution",
-                   {{target.array->loc, "it is declared here"}});
+      return error(
+          Code::dataGiven, left.loc,
+          "'" + left.name.str() +
+              "' is data and cannot be given by an equation; help: write "
+              "'~' for its distribution",
+          {{target.array->loc, "it is declared here"}});
   Terms values = tuple(*s.value, scope, bindings);
   if (!spread(s, values))
     return;

@@ -164,7 +164,7 @@ Term *Elaborator::nameTerm(const Expr &expr, Scope &scope,
         length && !length->parent.empty()) {
       error(Code::nestedLength, expr.loc,
             "'" + name.str() + "' differs for each place of " + length->parent +
-                "; write " + name.str() + "[...] with one of them",
+                "; help: write " + name.str() + "[...] with one of them",
             {{symbol->loc, "it is declared here"}});
       return nullptr;
     }
@@ -188,7 +188,7 @@ Term *Elaborator::nameTerm(const Expr &expr, Scope &scope,
       return partOf(*member.instance, expr.loc);
     if (member.instance) {
       error(Code::moduleAsValue, expr.loc,
-            "'" + name.str() + "' is a module; apply it: " + name.str() +
+            "'" + name.str() + "' is a module; help: apply it: " + name.str() +
                 "(...)",
             {{symbol->loc, "it is declared here"}});
       return nullptr;

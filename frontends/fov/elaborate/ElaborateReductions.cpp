@@ -323,10 +323,10 @@ bool Elaborator::checkUse(const Expr &expr, const IndexVar &var,
                      "]' is over number " + shown + ", which does not use " +
                      var.name;
   if (value.kind == ExprKind::Index)
-    text +=
-        "; write " + shown.substr(0, shown.size() - 1) + "," + var.name + "]";
+    text += "; help: write " + shown.substr(0, shown.size() - 1) + "," +
+            var.name + "]";
   else if (value.kind == ExprKind::Name)
-    text += "; write " + shown + "[" + var.name + "]";
+    text += "; help: write " + shown + "[" + var.name + "]";
   error(Code::unusedIndex, expr.loc, text);
   return false;
 }

@@ -206,7 +206,7 @@ std::optional<Extent> Elaborator::rawSize(const Expr &expr, Scope &scope,
           *a->value() % *b->value() != 0)
         return fail(Code::sizeArithmetic,
                     a->textWithValue() + " is not a multiple of " +
-                        b->textWithValue() + "; write // to round down");
+                        b->textWithValue() + "; help: write // to round down");
       return model->sizes.floorDiv(*a, *b);
     case ast::Op::Mod: {
       auto x = a->value(), y = b->value();

@@ -302,7 +302,7 @@ void Elaborator::elaborateTreatments(Scope &scope) {
         error(Code::treatmentMisfit, treatment.loc,
               "'" + name + "' is data, so its choice is observed and '" +
                   treatment.kind.str() +
-                  "' has nothing to estimate; leave the entry out",
+                  "' has nothing to estimate; help: leave the entry out",
               {{choice->target->loc, "it is declared here"}});
         break;
       }
@@ -358,7 +358,8 @@ void Elaborator::elaborateTreatments(Scope &scope) {
           (result.numbers.count("entropy") ||
            result.schedules.count("entropy"))) {
         error(Code::treatmentMisfit, treatment.loc,
-              "the entropy of a mixture has no formula; leave out 'entropy'",
+              "the entropy of a mixture has no formula; help: leave out "
+              "'entropy'",
               {{choice->loc, "it is drawn here"}});
         break;
       }
@@ -385,12 +386,12 @@ void Elaborator::checkGuide(const Choice &choice, const Choice &guide) {
   if (kind == "enumerate")
     error(Code::guide, choice.loc,
           name + " has a guide, but 'enumerate' is the exact sum, which needs "
-                 "none; leave one of them out",
+                 "none; help: leave one of them out",
           here);
   else if (drawn == "mixture" || guided == "mixture")
     error(Code::guide, choice.loc,
           name + " has a guide, and what that knows more has no formula for a "
-                 "mixture; draw the component by a choice of its own",
+                 "mixture; help: draw the component by a choice of its own",
           here);
   else if (drawn != guided && (!isNumber(drawn) || !isNumber(guided)))
     error(Code::guide, choice.loc,
@@ -478,7 +479,7 @@ void Elaborator::joinPlaces() {
       error(Code::twoDistributions, differs->loc,
             "'" + of.target->name + "' is drawn from " + said(*differs) +
                 " here, but from " + said(of) +
-                " elsewhere; draw it from one distribution everywhere",
+                " elsewhere; help: draw it from one distribution everywhere",
             {{of.loc, "it is drawn here elsewhere"}});
       continue;
     }
@@ -620,17 +621,18 @@ void Elaborator::checkLatents() {
       error(Code::choicePlace, choice.loc,
             "'" + name + "' is drawn at " + at +
                 " alone, so that nothing says how many places it "
-                "has; leave the index out");
+                "has; help: leave the index out");
     } else if (isShifted) {
-      refuse("'" + name + "' is drawn at " + at +
-             ", and an equation gives it before, which cannot be executed "
-             "yet; draw it from its place 0 on, and give what comes before "
-             "as a boundary, " +
-             name + "[-1]");
+      refuse(
+          "'" + name + "' is drawn at " + at +
+          ", and an equation gives it before, which cannot be executed "
+          "yet; help: draw it from its place 0 on, and give what comes before "
+          "as a boundary, " +
+          name + "[-1]");
     } else if (!hasGeneral) {
       refuse("'" + name + "' is drawn at " + at +
              ", and equations give it elsewhere, which cannot be executed "
-             "yet; draw another name, and give " +
+             "yet; help: draw another name, and give " +
              at + " by an equation that reads it");
     } else if (!isExecuted(choice.treatment->kind)) {
       refuse("'" + name + " ~ " + choice.treatment->kind + "' in " +

@@ -123,12 +123,12 @@ void Elaborator::undefined(StringRef name, SMLoc loc, Scope &scope,
       llvm::any_of(underTreatment->places, [&](const PiecePlace &at) {
         return at.var && at.var->name == name;
       }))
-    return error(Code::undefinedName, loc,
-                 "'" + name.str() + "' is an index of '" +
-                     underTreatment->target->name +
-                     "', and there is none here; give what is meant for all "
-                     "places at once, as a name that an equation defines",
-                 {{underTreatment->loc, "it is an index here"}});
+    return error(
+        Code::undefinedName, loc,
+        "'" + name.str() + "' is an index of '" + underTreatment->target->name +
+            "', and there is none here; help: give what is meant for all "
+            "places at once, as a name that an equation defines",
+        {{underTreatment->loc, "it is an index here"}});
   if (scope.def)
     for (Scope *s = scope.parent; s; s = s->parent) {
       auto it = s->symbols.find(name);

@@ -117,7 +117,7 @@ std::string fovea::fov::differenceOf(const Vocabulary &a, StringRef aName,
   bool haveLabels = x != a.labels.end() && y != b.labels.end();
   bool isCounted = !a.isAssumed && !b.isAssumed && !(a.size == b.size);
   if (!haveLabels && !isCounted)
-    return text + "; declare one, 'vocab v', and write 'of v' for both";
+    return text + "; help: declare one, 'vocab v', and write 'of v' for both";
   text += " (" + std::to_string(a.size.value().value_or(0)) + " and " +
           std::to_string(b.size.value().value_or(0)) + " symbols";
   if (haveLabels)

@@ -355,6 +355,6 @@ Expr *Parser::finish(Expr *expr) {
   if (expr->height > deepest)
     return fail(Code::tooLarge, expr->loc,
                 "nested more than " + Twine(deepest) +
-                    " deep; give a part of the expression a name");
+                    " deep; help: give a part of the expression a name");
   return expr;
 }
