@@ -87,7 +87,7 @@ void Differences::report(const Identity &now) {
       continue;
     }
     if (isAllowed)
-      text += "; '--resume --change' goes on with it";
+      text += "; help: continue with '--resume --change'";
     session.error(text);
   }
   if (!isOtherScore || !position.best)
@@ -104,7 +104,8 @@ void Differences::reportEquations(const Identity &now) {
   if (position.identity["equations"] == now.at("equations"))
     return;
   session.error(fmt::format(
-      "the equations are not those of the training in '{0}'; '--weights "
-      "{0}/model.safetensors' begins one in another folder with its weights",
+      "the equations are not those of the training in '{0}'; help: start a new "
+      "training from its weights with '--weights {0}/model.safetensors' and "
+      "another '--out'",
       arguments.folder));
 }
