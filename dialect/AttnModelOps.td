@@ -88,23 +88,32 @@ def Attn_LengthOp : Attn_Op<"length", [Attn_InModel]> {
     A free length comes with the data. `over` makes it nested: one length for
     each index of the parent. `is` gives it as an affine expression of other
     lengths, which stand before it. A length that is `open` is found by the
-    search: how long a generated sequence becomes.
+    search: how long a generated sequence becomes. `blocks` marks the number of
+    blocks of places that a search completes one by one, in training as well:
+    sums over them are chains.
 
     * (C1) a length is free, nested, given by other lengths, or open: one of
       them.
     * (C2) the map has no dimensions, one symbol per name and one result.
+    * (C3) a number of blocks is given by a quotient.
 
     ```mlir
     attn.length "S"
     attn.length "W" over "M"
     attn.length "S+1" is affine_map<()[s0] -> (s0 + 1)> ["S"]
     attn.length "T" open
+    attn.length "T//4" is affine_map<()[s0] -> (s0 floordiv 4)> ["T"] blocks
     ```
   }];
   let arguments = (ins StrAttr:$length, OptionalAttr<StrAttr>:$parent,
                        OptionalAttr<AffineMapAttr>:$map, OptionalAttr<StrArrayAttr>:$of,
-                       UnitAttr:$open);
-  let assemblyFormat = "$length (`over` $parent^)? (`is` $map^ $of)? (`open` $open^)? attr-dict";
+                       UnitAttr:$open, UnitAttr:$blocks);
+  let assemblyFormat = "$length (`over` $parent^)? (`is` $map^ $of)? (`open` $open^)? "
+                       "(`blocks` $blocks^)? attr-dict";
+  let extraClassDeclaration = [{
+    /// Returns whether other lengths, divided by a number, give this one.
+    bool isQuotient();
+  }];
   let hasVerifier = 1;
 }
 

@@ -27,6 +27,12 @@ LogicalResult ProgramOp::verify() { return verifyModel(*this); }
 // LengthOp
 //===----------------------------------------------------------------------===//
 
+bool LengthOp::isQuotient() {
+  std::optional<AffineMap> map = getMap();
+  return map && map->getNumResults() == 1 &&
+         map->getResult(0).getKind() == AffineExprKind::FloorDiv;
+}
+
 LogicalResult LengthOp::verify() {
   // (C1)
   if (getParent().has_value() + getMap().has_value() + getOpen() > 1)
@@ -39,6 +45,9 @@ LogicalResult LengthOp::verify() {
         map->getNumResults() != 1)
       return emitOpError() << "needs a map of " << getOf()->size()
                            << " symbols to one result but has " << getMapAttr();
+  // (C3)
+  if (getBlocks() && !isQuotient())
+    return emitOpError() << "counts blocks without being a quotient";
   return success();
 }
 

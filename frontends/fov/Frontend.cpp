@@ -27,6 +27,28 @@ static mlir::DictionaryAttr dictionaryOf(mlir::Builder &builder,
   return builder.getDictionaryAttr(attributes);
 }
 
+/// Marks the numbers of blocks of places that decoding generates, in both
+/// systems: either may be compiled without the other.
+static void markBlocks(mlir::ModuleOp module) {
+  auto decoding = module.lookupSymbol<attn::SystemOp>("decoding");
+  if (!decoding)
+    return;
+  llvm::DenseSet<mlir::Attribute> generated;
+  for (auto choice : decoding.getOps<attn::ChoiceOp>())
+    if (choice.getResult())
+      generated.insert_range(
+          mlir::cast<attn::ArrayType>(choice.getResult().getType())
+              .getShape()
+              .getValue());
+  for (auto system : module.getOps<attn::SystemOp>())
+    for (auto length : system.getOps<attn::LengthOp>())
+      if (length.isQuotient() &&
+          llvm::any_of(*length.getOf(), [&](mlir::Attribute other) {
+            return generated.contains(other);
+          }))
+        length.setBlocks(true);
+}
+
 std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
                                           llvm::StringRef name,
                                           const FrontendOptions &options,
@@ -48,6 +70,7 @@ std::unique_ptr<Model> fovea::compileText(llvm::StringRef text,
   if (spec->decoding)
     Lowering(*spec->decoding, diagnostics, builder, spec->training.get())
         .run("decoding");
+  markBlocks(module);
   module->setAttr("attn.model", builder.getStringAttr(result->name));
   module->setAttr("attn.train", dictionaryOf(builder, spec->train));
   module->setAttr("attn.decode", dictionaryOf(builder, spec->decode));

@@ -289,7 +289,7 @@ LogicalResult RowMaker::make() {
       builder.getStringAttr(extentText(words) + "[" + extentText(rows) + "]");
   auto start = OpBuilder::atBlockBegin(&system.getBody().front());
   LengthOp::create(start, choice.getLoc(), open, StringAttr(), AffineMapAttr(),
-                   ArrayAttr(), builder.getUnitAttr());
+                   ArrayAttr(), builder.getUnitAttr(), UnitAttr());
   for (Value parameter : choice.getParameters())
     if (llvm::is_contained(cast<ArrayType>(parameter.getType())
                                .getShape()

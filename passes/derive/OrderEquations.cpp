@@ -214,32 +214,9 @@ static std::pair<ComputeOp, ComputeOp> nameTerms(ComputeOp op,
   return {terms, sum};
 }
 
-/// The numbers of blocks of places that decoding generates.
-static llvm::DenseSet<Attribute> generatedBlocks(ModuleOp module) {
-  llvm::DenseSet<Attribute> generated, blocks;
-  auto decoding = module.lookupSymbol<SystemOp>("decoding");
-  if (!decoding)
-    return blocks;
-  for (auto choice : decoding.getOps<ChoiceOp>())
-    if (choice.getResult())
-      generated.insert_range(
-          cast<ArrayType>(choice.getResult().getType()).getShape().getValue());
-  for (auto length : decoding.getOps<LengthOp>()) {
-    bool isQuotient =
-        length.getMap() &&
-        length.getMap()->getResult(0).getKind() == AffineExprKind::FloorDiv;
-    if (isQuotient && llvm::any_of(*length.getOf(), [&](Attribute other) {
-          return generated.contains(other);
-        }))
-      blocks.insert(length.getLengthAttr());
-  }
-  return blocks;
-}
-
 namespace {
 struct OrderEquations : fovea::attn::impl::OrderEquationsBase<OrderEquations> {
   void runOnOperation() override {
-    llvm::DenseSet<Attribute> blocks = generatedBlocks(getOperation());
     for (auto system : getOperation().getOps<SystemOp>()) {
       SmallVector<ComputeOp> open;
       for (auto op : system.getOps<ComputeOp>())
@@ -253,6 +230,10 @@ struct OrderEquations : fovea::attn::impl::OrderEquationsBase<OrderEquations> {
           open[number] = sum;
           open.push_back(terms);
         }
+      llvm::DenseSet<Attribute> blocks;
+      for (auto length : system.getOps<LengthOp>())
+        if (length.getBlocks())
+          blocks.insert(length.getLengthAttr());
       Examples examples(system);
       for (ComputeOp op : open) {
         op = putChannelsLast(op, examples);

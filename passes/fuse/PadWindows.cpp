@@ -156,7 +156,7 @@ static Attribute longer(Attribute extent, int64_t more, ProgramOp program) {
   LengthOp::create(builder, last.getLoc(), name, StringAttr(),
                    AffineMapAttr::get(AffineMap::get(
                        0, 1, builder.getAffineSymbolExpr(0) + more)),
-                   builder.getArrayAttr(extent), UnitAttr());
+                   builder.getArrayAttr(extent), UnitAttr(), UnitAttr());
   return name;
 }
 

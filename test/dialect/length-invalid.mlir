@@ -37,3 +37,10 @@ attn.system @c2_half {
 
 // expected-error @+1 {{expects parent op to be one of 'attn.system, attn.program'}}
 attn.length "S"
+
+// -----
+
+attn.system @c3_no_quotient {
+  // expected-error @+1 {{counts blocks without being a quotient}}
+  attn.length "U" is affine_map<()[s0] -> (s0 + 1)> ["S"] blocks
+}

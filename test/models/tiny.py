@@ -59,6 +59,7 @@ MODELS = {
     "llama": ({"L": 2, "D": 8, "K": 4, "G": 2, "F": 3, "word.vocab": 6}, {"word": ("sentence 6", "T")}),
     "multi_token": ({"L": 1, "D": 4, "K": 2, "F": 3, "N": 3, "word.vocab": 6}, {"word": ("sentence 6", "T")}),
     "ttt": ({"L": 2, "D": 4, "word.vocab": 6}, {"word": ("sentence 6", "T")}),
+    "block_sparse": ({"L": 2, "D": 4, "K": 2, "F": 3, "B": 2, "N": 1, "W": 2, "word.vocab": 6}, {"word": ("sentence 6", "T")}),
     "experts": ({"L": 2, "D": 4, "K": 2, "G": 1, "F": 3, "E": 3, "word.vocab": 6}, {"word": ("sentence 6", "T")}),
     "rnnlm": ({"L": 2, "E": 3, "H": 4, "word.vocab": 6}, {"word": ("sentence 6", "T")}),
     "caption_soft": (

@@ -171,3 +171,28 @@ attn.system @running {
   } : !attn.array<["T"], f64>
   attn.output "s" %s : !attn.array<["T"], f64>
 }
+
+// -----
+
+// A search completes blocks one by one: the sums over them are chains.
+
+// CHECK-LABEL: attn.system @blocks
+attn.system @blocks {
+  attn.length "T"
+  attn.length "T//4" is affine_map<()[s0] -> (s0 floordiv 4)> ["T"] blocks
+  attn.length "T//2" is affine_map<()[s0] -> (s0 floordiv 2)> ["T"]
+  %x = attn.data "x" : !attn.array<["T//4"], f64>
+  %y = attn.data "y" : !attn.array<["T//2"], f64>
+  // CHECK: attn.compute "a" () softmax (%{{.*}}: "T//4") order(chain)
+  %a = attn.compute "a" () softmax (%m: "T//4") {
+    %0 = attn.read %x[%m] : !attn.array<["T//4"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T//4"], f64>
+  // CHECK: attn.compute "b" () softmax (%[[M:.*]]: "T//2") order(lanes %[[M]])
+  %b = attn.compute "b" () softmax (%m: "T//2") {
+    %0 = attn.read %y[%m] : !attn.array<["T//2"], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T//2"], f64>
+  attn.output "a" %a : !attn.array<["T//4"], f64>
+  attn.output "b" %b : !attn.array<["T//2"], f64>
+}

@@ -26,7 +26,7 @@ attn.system @grad {
 attn.system @grad {
   attn.length "T"
   %p = attn.data "p" : !attn.array<["T"], i64>
-  // expected-error @below {{'s[0]' has no gradient: it reads itself at a computed place, and no order computes what flows back; read it at an index of its own, with a condition, for example s[0][u] where u < t}}
+  // expected-error @below {{'s[0]' has no gradient: it reads itself at a computed place, and no order computes what flows back; help: read it at an index of its own, with a condition, for example s[0][u] where u < t}}
   %s = attn.compute "d s.0" (%t: "T") {
     %place = attn.read %p[%t] : !attn.array<["T"], i64>
     %at = arith.index_cast %place : i64 to index

@@ -85,7 +85,7 @@ void Lowering::emitLength(const Atom *atom) {
     builder.setInsertionPointToStart(&system.getBody().front());
   lastLength = attn::LengthOp::create(
       builder, builder.getUnknownLoc(), name, parent, map, of,
-      isOpen(atom) ? builder.getUnitAttr() : UnitAttr());
+      isOpen(atom) ? builder.getUnitAttr() : UnitAttr(), UnitAttr());
 }
 
 /// Returns whether a search finds a length.
@@ -128,7 +128,7 @@ Attribute Lowering::linearExtent(const Extent::Linear &linear) {
   lastLength = attn::LengthOp::create(
       builder, builder.getUnknownLoc(), attribute, StringAttr(),
       AffineMapAttr::get(AffineMap::get(0, used.size(), sum)),
-      builder.getArrayAttr(used), UnitAttr());
+      builder.getArrayAttr(used), UnitAttr(), UnitAttr());
   return attribute;
 }
 

@@ -32,6 +32,7 @@ LINES = {
     "multi_token": [],
     "ttt": [],
     "experts": [],
+    "block_sparse": [],
     "rnnlm": [],
     "deep_fusion": ["src"],
     "draw": [],

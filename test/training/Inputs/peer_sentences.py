@@ -115,6 +115,45 @@ def multi_token(w, one, _, layers=1, heads=2, ahead=3):
     return nll, len(words), 0.0
 
 
+def sparse(w, name, x, heads, size, best, window):
+    """Yuan et al. (2025): blocks as one key and value each, the words of the best blocks, and the last words."""
+    def split(part):
+        return w.linear(f"{name}.{part}", x).reshape(len(x), heads, -1).transpose(0, 1)
+    q, k, v = split("query"), split("key"), split("value")
+    r, p, width, count = turned(q), turned(k), q.shape[-1], len(x) // size
+
+    def joined(part, rows):
+        return w.linear(f"{name}.{part}", rows[:, :count * size].reshape(heads, count, size * width))
+
+    def look(query, keys, values):
+        share = torch.softmax((keys @ query[:, :, None])[:, :, 0] / math.sqrt(width), -1)
+        return share, (share[:, :, None] * values).sum(1)
+    block_k, block_v = joined("join_k", k), joined("join_v", v)
+    gates, rows = torch.sigmoid(w.linear(f"{name}.gate", x)).reshape(len(x), 3, heads, 1), []
+    for t in range(len(x)):
+        done = (t + 1) // size
+        share, far = look(q[:, t], block_k[:, :done], block_v[:, :done])
+        score = share.sum(0).tolist()
+        chosen = sorted(range(done), key=lambda m, score=score: (-score[m], m))[:best]
+        places = [size * m + j for m in sorted(chosen) for j in range(size)]
+        near = range(max(0, t + 1 - window), t + 1)
+        parts = far, look(r[:, t], p[:, places], v[:, places])[1], look(r[:, t], p[:, near], v[:, near])[1]
+        rows.append(sum(gate * part for gate, part in zip(gates[t], parts)).reshape(-1))
+    return w.linear(f"{name}.mix", torch.stack(rows))
+
+
+def block_sparse(w, one, _, layers=2, heads=2, size=2, best=1, window=2):
+    """Yuan et al. (2025), in layers as those of Touvron et al. (2023)."""
+    x = w("embed.weight")[before(one["word"])]
+    for n in range(layers):
+        def norm(part, x, n=n):
+            return torch.nn.functional.rms_norm(x, x.shape[-1:], w(f"layer.{n}.{part}.weight"), 1e-6)
+        x = x + sparse(w, f"layer.{n}.attend", norm("norm_1", x), heads, size, best, window)
+        x = x + gated(w, f"layer.{n}.feed", norm("norm_2", x))
+    logits = w.linear("out", torch.nn.functional.rms_norm(x, x.shape[-1:], w("final.weight"), 1e-6))
+    return cross_entropy(logits, torch.tensor(one["word"]), reduction="sum"), len(x), 0.0
+
+
 def experts(w, one, _, layers=2, heads=4, groups=2, count=3, best=2, balance=0.01):
     """Fedus et al. (2022) with the best two experts: each word's rows go through them alone."""
     x, penalty = w("embed.weight")[before(one["word"])], 0

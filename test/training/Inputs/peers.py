@@ -20,8 +20,8 @@ from torch.nn.functional import (binary_cross_entropy_with_logits, conv2d, conv3
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from peer import Weights, layers_of_lstm  # noqa: E402
-from peer_sentences import (before, ctc, ctc_prefix, decoder_lm, deep_fusion, experts, hred, llama, match, multi_token,  # noqa: E402
-                            rnnlm, sampled_softmax, snli_gated, transducer, ttt)
+from peer_sentences import (before, block_sparse, ctc, ctc_prefix, decoder_lm, deep_fusion, experts, hred, llama,  # noqa: E402
+                            match, multi_token, rnnlm, sampled_softmax, snli_gated, transducer, ttt)
 from peer_states import Moco, VqVae  # noqa: E402
 from systems import examples  # noqa: E402
 
@@ -584,6 +584,7 @@ MODELS = {
     "ttt": (ttt, adam(0.01), None, False),
     "llama": (llama, adam(0.01), 1, False),
     "multi_token": (multi_token, adam(0.01), 1, False),
+    "block_sparse": (block_sparse, adam(0.01), 1, False),
     "experts": (experts, adam(0.01), 1, False),
     "snli_gated": (snli_gated, adam(0.01), None, False),
     "hred": (hred, adam(0.01), 1, False),

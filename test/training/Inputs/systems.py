@@ -40,6 +40,7 @@ SETS = {
     "llama": {"L": 2, "D": 8, "K": 4, "G": 2, "F": 6, "word.vocab": 7, **ADAM, "train.warmup": 0},
     "multi_token": {"L": 1, "D": 8, "K": 2, "F": 6, "N": 3, "word.vocab": 7, **ADAM, "train.warmup": 0},
     "ttt": {"L": 2, "D": 5, "word.vocab": 7, **ADAM},
+    "block_sparse": {"L": 2, "D": 8, "K": 2, "F": 6, "B": 2, "N": 1, "W": 2, "word.vocab": 7, **ADAM, "train.warmup": 0},
     "experts": {"L": 2, "D": 8, "K": 4, "G": 2, "F": 5, "E": 3, "word.vocab": 7, **ADAM, "train.warmup": 0},
     "snli_gated": {"E": 4, "H": 3, "A": 3, "R": 2, "G": 3, "F": 5, "words.vocab": 8, "train.rate": 0.01},
     "hred": {"E": 3, "H": 4, "C": 3, "K": 3, "words.vocab": 8, "train.rate": 0.01},
@@ -135,6 +136,8 @@ def example(name, rng):
         return {"image": reals(rng, rng.randint(4, 9), rng.randint(4, 6), 3), "tgt": ids(rng, 6, 1, 3)}
     if name in ("rnnlm", "decoder_lm", "llama", "multi_token", "ttt", "experts"):
         return {"word": ids(rng, 7, 1, 5)}
+    if name == "block_sparse":
+        return {"word": ids(rng, 7, 1, 9)}
     if name == "snli_gated":
         return {"premise": words(rng), "hypothesis": words(rng), "label": rng.randrange(3)}
     if name == "hred":
