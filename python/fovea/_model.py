@@ -372,8 +372,8 @@ class Model:
         if emit is not None:
             given += ["--emit", _arguments.choice(
                 "emit", emit, ("exe", "so", "obj", "web", "onnx"))]
-        for name in [get] if isinstance(get, str) else get:
-            given += ["--get", _arguments.text("get", name)]
+        for name in _arguments.texts("get", [get] if isinstance(get, str) else get):
+            given += ["--get", name]
         if self._spec.suffix == ".onnx":
             raise SpecError(f"'{self._spec.name}' is an ONNX file already")
         with tempfile.TemporaryDirectory(prefix="fovea-") as folder:

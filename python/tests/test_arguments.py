@@ -56,6 +56,9 @@ WRONG = {
         "callbacks": [None, 3, "print", [print, 3]], "progress": [1, 0, "yes"],
     },
     fovea.Model.save: {"path": PATHS},
+    fovea.Model.export: {
+        "path": PATHS, "emit": ["wasm", 3, ["exe"]], "get": [3, None, ["align", 3], "a\0b", "none"],
+    },
     fovea.Model.add: {"weights": PATHS},
     fovea.Model.decode: SEARCH,
     fovea.Model.search: SEARCH,
