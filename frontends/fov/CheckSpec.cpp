@@ -294,8 +294,7 @@ static void refuseInside(Elaborated &model) {
         refuse("'" + target.name +
                "' is drawn in its own way at one of its places, which cannot "
                "be executed yet; help: draw it at every place, with an 'if' in "
-               "its "
-               "parameters");
+               "its parameters");
       for (const Piece &piece : target.pieces)
         if (piece.value && isInside(target, piece.places))
           refuse(
@@ -328,8 +327,7 @@ static void findContinued(Elaborated &model, Description &result) {
                          "' cannot be generated, since nothing gives " +
                          length->name + " for each place of " + length->parent +
                          "; help: write it as one sequence with a symbol "
-                         "between its rows, or give "
-                         "other data over " +
+                         "between its rows, or give other data over " +
                          length->name;
       result.undecodedAt = data->loc;
       return;

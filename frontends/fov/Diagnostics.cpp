@@ -85,12 +85,15 @@ StringRef fovea::idOf(Code code) {
   return ids[static_cast<size_t>(code)];
 }
 
-Diagnostics::Diagnostics(raw_ostream &out, unsigned limit)
-    : out(out), limit(limit),
-      hasColours(out.has_colors() && !sys::Process::GetEnv("NO_COLOR")) {
+bool fovea::enableColours(raw_ostream &out) {
+  bool hasColours = out.has_colors() && !sys::Process::GetEnv("NO_COLOR");
   if (hasColours)
     out.enable_colors(true);
+  return hasColours;
 }
+
+Diagnostics::Diagnostics(raw_ostream &out, unsigned limit)
+    : out(out), limit(limit), hasColours(enableColours(out)) {}
 
 StringRef Diagnostics::addSource(StringRef name, std::string text) {
   // A byte order mark, which some editors write, is not text.

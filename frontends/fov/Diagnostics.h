@@ -33,6 +33,10 @@ enum class Code {
 /// `E0301`; empty for Code::none.
 llvm::StringRef idOf(Code code);
 
+/// Turns on colours on a terminal, unless the user sets NO_COLOR. Returns
+/// whether `out` has them.
+bool enableColours(llvm::raw_ostream &out);
+
 class Diagnostics {
 public:
   /// Diagnostics go to `out`; at most `limit` errors are printed in full, and
