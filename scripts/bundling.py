@@ -11,6 +11,22 @@ OF_EVERY_MACHINE = re.compile(
     r"(linux-vdso|ld-linux.*|libc|libm|libdl|libpthread|librt|libutil|libresolv)\.so")
 
 
+# Debian's packages whose headers and archives are parts of the program.
+INSIDE = ["libcli11-dev", "libmlir-22-dev", "libprotobuf-dev", "llvm-22-dev",
+          "nlohmann-json3-dev"]
+
+# ICU's own way to do without its data (its stubdata): a table without entries.
+# libxml2, which reads our pictures, asks ICU only for encodings other than UTF-8.
+EMPTY_ICU_DATA = """
+#include <stdint.h>
+struct {
+  uint16_t size; uint8_t magic[2]; uint16_t info, reserved;
+  uint8_t little, charset, unit, padding, format[4], version[4], data[4], rest[8];
+  uint32_t count, end;
+} const icudt%s_dat = {32, {0xda, 0x27}, 20, 0, 0, 0, 2, 0, {'T', 'o', 'C', 'P'}, {1}};
+"""
+
+
 class Missing(Exception):
     """A program or a library that is not on this machine."""
 
@@ -70,6 +86,15 @@ def terms_of(package):
     return terms.read_text(errors="replace") if terms.exists() else ""
 
 
+def empty_icu_data(library):
+    """Makes `library` (libicudata.so.VERSION, 31 MB) one without data."""
+    version = re.search(r"\d+$", library.name)[0]
+    source = library.with_suffix(".c")
+    source.write_text(EMPTY_ICU_DATA % version)
+    run("clang-22", "-shared", "-O1", f"-Wl,-soname,{library.name}", source, "-o", library)
+    source.unlink()
+
+
 def bundle(folder):
     """Puts what `folder`/bin/fovea links into `folder`/lib/bundled, where it and
     the libraries find it. Returns the version of glibc that all of it needs, and
@@ -85,8 +110,11 @@ def bundle(folder):
     for name, path in found.items():
         shutil.copy(path, inside / name)
         os.chmod(inside / name, 0o755)
+        if name.startswith("libicudata.so."):
+            empty_icu_data(inside / name)
         run("patchelf", "--set-rpath", "$ORIGIN", inside / name)
         run("strip", "--strip-unneeded", inside / name)
+    run("strip", program)
     run("patchelf", "--set-rpath", "$ORIGIN/../lib/bundled", program)
     glibc = max(glibc_of(file) for file in [program, *plugins, *inside.iterdir()])
     return glibc, found

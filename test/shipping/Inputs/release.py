@@ -21,9 +21,9 @@ for name, version in names.items():
 assert "Apache License" in text and "LLVM Exceptions" in text
 
 linked = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
-for library, package in {"libLLVM": "libllvm", "libMLIR": "libmlir", "libfmt": "libfmt",
-                         "libz.so": "zlib1g", "libpng": "libpng"}.items():
+for library, package in {"libfmt": "libfmt", "libz.so": "zlib1g", "libpng": "libpng"}.items():
     assert (library in linked) == any(name.startswith(package) for name in names), library
+assert {"llvm-22-dev", "libmlir-22-dev", "libprotobuf-dev"} <= set(names)
 
 sums = {line.split("  ")[1] for line in (folder / "SHA256SUMS").read_text().splitlines()}
 assert sums == {file.name for file in folder.iterdir()} - {"SHA256SUMS"}
