@@ -20,7 +20,7 @@ public:
   KernelKey take() { return std::move(key); }
 
 private:
-  void add(uint64_t word) { key.words.push_back(word); }
+  void add(uint64_t word) { key.push_back(word); }
   void add(const void *unique) { add(reinterpret_cast<uintptr_t>(unique)); }
   void add(Attribute attribute) { add(attribute.getAsOpaquePointer()); }
   void addSlot(int64_t slot);
@@ -42,16 +42,16 @@ private:
 
 /// A slot is the number of its first appearance.
 void KeyWriter::addSlot(int64_t slot) {
-  auto [found, isNew] = slots.try_emplace(slot, slots.size());
-  if (isNew)
-    key.slots.push_back(slot);
-  add(found->second);
+  add(slots.try_emplace(slot, slots.size()).first->second);
 }
 
 void KeyWriter::addMemories(ValueRange memories) {
   add(memories.size());
-  for (Value memory : memories)
-    addSlot(memory.getDefiningOp<launch::MemoryOp>().getSlot());
+  for (Value memory : memories) {
+    auto op = memory.getDefiningOp<launch::MemoryOp>();
+    addSlot(op.getSlot());
+    add(op.getForm());
+  }
 }
 
 /// Locations without their numbers: slots say which memory it is.
@@ -194,33 +194,18 @@ std::optional<KernelKey> fovea::codegen::keyOf(launch::RunOp run, Operation *op,
   return writer.take();
 }
 
-static size_t hashOf(const KernelKey &key) {
-  return llvm::hash_combine_range(key.words.begin(), key.words.end());
-}
-
-const KernelTable::Known *KernelTable::find(const KernelKey &key) const {
-  auto found = table.find(hashOf(key));
-  if (found == table.end())
-    return nullptr;
-  for (const Known &known : found->second)
-    if (known.key.words == key.words)
-      return &known;
-  return nullptr;
-}
-
-void KernelTable::add(Known known) {
-  size_t hash = hashOf(known.key);
-  table[hash].push_back(std::move(known));
-}
-
-SmallVector<int64_t>
-KernelTable::Known::readsFor(const KernelKey &other) const {
-  SmallVector<int64_t> result(reads);
-  for (int64_t &slot : result) {
-    // Others, such as those of lengths, are of the whole program.
-    const auto *own = llvm::find(key.slots, slot);
-    if (own != key.slots.end())
-      slot = other.slots[own - key.slots.begin()];
-  }
-  return result;
+SmallVector<int64_t> fovea::codegen::argumentsOf(launch::RunOp run,
+                                                 const StorageMap &storage) {
+  SmallVector<int64_t> slots(run.getSlots());
+  for (ValueRange memories :
+       {run.getReads(), run.getWrites(), run.getUpdates(), run.getScratch()})
+    for (Value memory : memories) {
+      auto slot =
+          static_cast<int>(memory.getDefiningOp<launch::MemoryOp>().getSlot());
+      slots.push_back(slot);
+      // A workspace has the size of a thread's part, too.
+      if (const auto &array = storage.arrayAt(slot); !array.part.empty())
+        slots.push_back(array.partSlot);
+    }
+  return slots;
 }

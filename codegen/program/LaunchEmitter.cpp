@@ -1,6 +1,7 @@
 //===- LaunchEmitter.cpp - the steps of a program and their kernels -------===//
 
 #include "codegen/program/LaunchEmitter.h"
+#include "codegen/program/KernelKeys.h"
 #include "passes/batch/SplitDecoder.h"
 #include "passes/kernels/DivideWork.h"
 #include "passes/kernels/Members.h"
@@ -188,12 +189,31 @@ void LaunchEmitter::callParallel(func::FuncOp kernel,
       parallelName, TypeRange(),
       ValueRange{pool, address, frame, units,
                  last ? last : main.number(otherwise)});
+  auto [own, isNew] = emitted.try_emplace(run.getKernelAttr());
+  if (isNew)
+    own->second = {kernel, slots, argumentsOf(run, storage)};
   if (!listsSlots)
     return;
   assert(llvm::all_of(kernel.getArgument(0).getUsers(),
                       llvm::IsaPred<LLVM::GEPOp>) &&
          "a kernel reads its list only");
   launches.push_back({call, std::move(slots)});
+}
+
+bool LaunchEmitter::callKnown(Value units, Value last, int64_t otherwise) {
+  auto found = emitted.find(run.getKernelAttr());
+  if (found == emitted.end())
+    return false;
+  const Emitted &known = found->second;
+  SmallVector<int64_t> slots = known.reads, own = argumentsOf(run, storage);
+  for (int64_t &slot : slots) {
+    // Others, such as those of lengths, are of the whole program.
+    const auto *argument = llvm::find(known.arguments, slot);
+    if (argument != known.arguments.end())
+      slot = own[argument - known.arguments.begin()];
+  }
+  callParallel(known.function, std::move(slots), units, last, otherwise);
+  return true;
 }
 
 void LaunchEmitter::fillLists() {

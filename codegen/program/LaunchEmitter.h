@@ -98,10 +98,13 @@ protected:
   mlir::Value count() { return numbers.lookup(run.getCount()); }
   /// Returns whether the current run writes a whole array.
   bool isWritten(const Storage &array);
-  /// Calls a kernel, which reads `slots`. `last`: the last argument; null: the
-  /// number `otherwise`.
+  /// Calls the function of the current run's kernel, which reads `slots`.
+  /// `last`: the last argument; null: the number `otherwise`.
   void callParallel(mlir::func::FuncOp kernel, llvm::SmallVector<int64_t> slots,
                     mlir::Value units, mlir::Value last, int64_t otherwise);
+  /// The same if an earlier run has launched the kernel: it reads what this one
+  /// gives to it. Returns false if there is no function yet.
+  bool callKnown(mlir::Value units, mlir::Value last, int64_t otherwise);
   /// Ahead of each call, copies the slots that its kernel reads to a list, and
   /// calls it with the list.
   void fillLists();
@@ -224,6 +227,13 @@ protected:
   /// What the function of the program reads, and each kernel.
   FrameReads reads;
   std::map<mlir::Operation *, FrameReads> readsOf;
+  /// The function of a kernel: the slots that it reads in its first run, and
+  /// those of what this run gives to it.
+  struct Emitted {
+    mlir::func::FuncOp function;
+    llvm::SmallVector<int64_t> reads, arguments;
+  };
+  llvm::DenseMap<mlir::Attribute, Emitted> emitted; // by symbol
   /// The calls of kernels with lists, and the slots in them.
   struct Launch {
     mlir::func::CallOp call;

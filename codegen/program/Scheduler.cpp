@@ -1,10 +1,15 @@
 //===- Scheduler.cpp - which launches run a program -----------------------===//
 
 #include "codegen/program/Scheduler.h"
+#include "codegen/program/KernelKeys.h"
 #include "passes/kernels/DivideWork.h"
 #include "passes/kernels/Members.h"
 #include "passes/memory/Locations.h"
 #include "runtime/data/Quantise.h"
+
+#include "llvm/ADT/StringSet.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace fovea;
@@ -31,7 +36,8 @@ Scheduler::Scheduler(ProgramOp program, StorageMap &storage)
   nameMemories();
 }
 
-FailureOr<launch::ProgramOp> Scheduler::schedule(ModuleOp module, bool marks) {
+FailureOr<launch::ProgramOp> Scheduler::schedule(ModuleOp module, bool marks,
+                                                 bool sharesKernels) {
   marksSteps = marks;
   findStepMemories();
   for (const Program::Array &array : storage.description().arrays)
@@ -44,6 +50,7 @@ FailureOr<launch::ProgramOp> Scheduler::schedule(ModuleOp module, bool marks) {
   if (failed(addBlock(program.getBody().front())))
     return failure();
   numberSlots();
+  addKernels(sharesKernels);
   return result;
 }
 
@@ -59,6 +66,45 @@ void Scheduler::numberSlots() {
       own.push_back(slot->second);
     }
     run.setSlots(own);
+  });
+}
+
+/// The kernel of a run, without its name.
+static launch::KernelOp createKernel(KernelBuilder &b, launch::RunOp run,
+                                     StringRef name) {
+  auto forms = [&](ValueRange memories) {
+    SmallVector<Attribute> result;
+    for (Value memory : memories)
+      result.push_back(memory.getDefiningOp<launch::MemoryOp>().getForm());
+    return b.getArrayAttr(result);
+  };
+  b.setLoc(run.getLoc());
+  return b.create<launch::KernelOp>(
+      name, run.getWork(), run.getNumber(),
+      static_cast<int64_t>(run.getScalars().size()), forms(run.getReads()),
+      forms(run.getWrites()), forms(run.getUpdates()), forms(run.getScratch()));
+}
+
+/// Runs with equal keys launch one kernel, which has the name of the first.
+void Scheduler::addKernels(bool sharesKernels) {
+  SmallVector<Operation *> ops = launch::numberedOps(program);
+  std::map<KernelKey, launch::KernelOp> known;
+  llvm::StringSet<> names;
+  b.setInsertionPointToStart(&result.getBody().front());
+  result.walk<WalkOrder::PreOrder>([&](launch::RunOp run) {
+    std::optional<KernelKey> key;
+    if (sharesKernels)
+      key = keyOf(run, ops[run.getNumber()], storage);
+    launch::KernelOp own;
+    launch::KernelOp &kernel = key ? known[*key] : own;
+    if (!kernel) {
+      StringRef label = run.getLabel().value_or(stringifyWork(run.getWork()));
+      std::string name = label.str();
+      for (unsigned number = 1; !names.insert(name).second; ++number)
+        name = (label + "." + Twine(number)).str();
+      kernel = createKernel(b, run, name);
+    }
+    run.setKernel(kernel.getSymName());
   });
 }
 
@@ -325,8 +371,8 @@ launch::RunOp Scheduler::add(const Run &run, const Uses &uses) {
     turn = b.getI64IntegerAttr(time.turn);
   }
   return b.create<launch::RunOp>(
-      run.work, numbers.at(run.op), textOf(run.label), run.scalars,
-      memoriesAt(uses.reads.getArrayRef()),
+      run.work, numbers.at(run.op), textOf(run.label), /*kernel=*/"",
+      run.scalars, memoriesAt(uses.reads.getArrayRef()),
       memoriesAt(uses.writes.getArrayRef()),
       memoriesAt(uses.updates.getArrayRef()),
       memoriesAt(uses.scratch.getArrayRef()), run.units, run.count,
@@ -499,6 +545,13 @@ void Scheduler::addProduct(ComputeOp op, const RowsProduct &product) {
   const Storage *list = storage.rowListOf(op);
   if (list && !product.gathered) {
     Uses ofList;
+    ReadOp left = product.left, right = product.right;
+    read(left.getArray(), ofList);
+    // An example without such a row takes the weights (ProductRows.cpp).
+    if (const Storage *packed = storage.packedOf(op))
+      ofList.reads.insert(packed->slot);
+    else
+      read(right.getArray(), ofList);
     ofList.writes.insert(list->slot);
     add({.work = Work::list,
          .op = op,

@@ -39,8 +39,9 @@ public:
 
   /// Adds the schedule to `module`. Fails, with an error at the op, if an op
   /// cannot be launched. `marksSteps`: the runtime is told each step.
-  mlir::FailureOr<launch::ProgramOp> schedule(mlir::ModuleOp module,
-                                              bool marksSteps);
+  /// `sharesKernels`: runs whose kernels are equal launch the same one.
+  mlir::FailureOr<launch::ProgramOp>
+  schedule(mlir::ModuleOp module, bool marksSteps, bool sharesKernels);
 
 protected:
   using Value = mlir::Value;
@@ -127,6 +128,7 @@ private:
   void nameMemories();
   void findStepMemories();
   void numberSlots();
+  void addKernels(bool sharesKernels);
 
   mlir::LogicalResult addBlock(mlir::Block &block);
   mlir::LogicalResult addOp(mlir::Operation &op);

@@ -8,7 +8,6 @@ using namespace mlir;
 using namespace fovea;
 using namespace fovea::launch;
 using attn::ComputeOp;
-using attn::KernelOp;
 using attn::ScanOp;
 
 Executor::Executor(ProgramOp schedule, attn::ProgramOp program,
@@ -244,7 +243,7 @@ Status Executor::executeWork(RunOp run, Operation *op) {
   case Work::compute:
     if (compute)
       return equation(run, compute);
-    if (auto kernelOp = dyn_cast<KernelOp>(op))
+    if (auto kernelOp = dyn_cast<attn::KernelOp>(op))
       return kernel(run, kernelOp);
     if (auto concatOp = dyn_cast<attn::ConcatOp>(op))
       return forExamples(
@@ -293,7 +292,7 @@ Status Executor::noSuchWork(Operation *op) const {
 
 /// The op that computes an array, in kernels.
 static Operation *makerOf(OpResult array) {
-  while (auto kernel = dyn_cast<KernelOp>(array.getOwner()))
+  while (auto kernel = dyn_cast<attn::KernelOp>(array.getOwner()))
     array = cast<OpResult>(kernel.getYielded(array));
   return array.getOwner();
 }

@@ -8,9 +8,8 @@ using namespace mlir;
 using namespace fovea;
 using namespace fovea::launch;
 using attn::ComputeOp;
-using attn::KernelOp;
 
-Status Executor::kernel(RunOp run, KernelOp op) {
+Status Executor::kernel(RunOp run, attn::KernelOp op) {
   switch (op.getSchedule()) {
   case attn::Schedule::loop:
     for (ComputeOp member : op.getMembers())
@@ -30,7 +29,7 @@ Status Executor::kernel(RunOp run, KernelOp op) {
 }
 
 /// Arrays that exist only in part, for one unit: undefined.
-Status Executor::enterWorkspace(KernelOp op, size_t example) {
+Status Executor::enterWorkspace(attn::KernelOp op, size_t example) {
   workspace.clear();
   for (ComputeOp member : op.getMembers()) {
     attn::ArrayLocationAttr location = attn::locationOf(member.getResult());
@@ -46,7 +45,7 @@ Status Executor::enterWorkspace(KernelOp op, size_t example) {
   return Status::success();
 }
 
-Status Executor::rows(RunOp run, KernelOp op) {
+Status Executor::rows(RunOp run, attn::KernelOp op) {
   auto execute = [&](Operation &member, size_t example) {
     if (auto concatOp = dyn_cast<attn::ConcatOp>(member))
       return concat(concatOp, example);
@@ -80,7 +79,7 @@ std::vector<std::pair<int64_t, int64_t>> Executor::cut(int64_t extent) {
 }
 
 /// Units are places of all examples, and each does all equations.
-Status Executor::places(RunOp run, KernelOp op) {
+Status Executor::places(RunOp run, attn::KernelOp op) {
   SmallVector<ComputeOp> members = op.getMembers();
   std::vector<size_t> order = examplesAround(members.front());
   int64_t rows = 0;
@@ -106,7 +105,7 @@ Status Executor::places(RunOp run, KernelOp op) {
   return Status::success();
 }
 
-Status Executor::columns(RunOp run, KernelOp op) {
+Status Executor::columns(RunOp run, attn::KernelOp op) {
   SmallVector<ComputeOp> members = op.getMembers();
   ComputeOp first = *llvm::find_if(members, [](ComputeOp member) {
     return !member->hasAttr("attn.product");
@@ -158,7 +157,7 @@ static bool sumsRows(ComputeOp member) {
 
 /// Rows `strip` of all members, or what adds up over the rows.
 Status
-Executor::computeStrip(KernelOp op, size_t example, int64_t unit,
+Executor::computeStrip(attn::KernelOp op, size_t example, int64_t unit,
                        ArrayRef<int64_t> outer,
                        std::optional<std::pair<int64_t, int64_t>> strip) {
   for (auto [number, member] : llvm::enumerate(op.getMembers())) {
@@ -181,7 +180,7 @@ Executor::computeStrip(KernelOp op, size_t example, int64_t unit,
 
 /// One place of the outer extents: strips are units of their own, unless a
 /// member adds up over them.
-Status Executor::placeOfStrips(KernelOp op, size_t example, int64_t &unit,
+Status Executor::placeOfStrips(attn::KernelOp op, size_t example, int64_t &unit,
                                ArrayRef<int64_t> outer) {
   bool isDivisible = llvm::none_of(op.getMembers(), sumsRows);
   llvm::DenseMap<Value, Cells> all;
@@ -208,7 +207,7 @@ Status Executor::placeOfStrips(KernelOp op, size_t example, int64_t &unit,
   return computeStrip(op, example, unit, outer, std::nullopt);
 }
 
-Status Executor::strips(RunOp run, KernelOp op) {
+Status Executor::strips(RunOp run, attn::KernelOp op) {
   ComputeOp first = op.getMembers().front();
   if (run.getUnits() != Units::strips || !run.getCount())
     return wrongUnits(run);

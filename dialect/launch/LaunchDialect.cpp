@@ -10,10 +10,17 @@ using namespace fovea::launch;
 #include "dialect/launch/LaunchDialect.cpp.inc"
 #include "dialect/launch/LaunchEnums.cpp.inc"
 
+#define GET_ATTRDEF_CLASSES
+#include "dialect/launch/LaunchAttributes.cpp.inc"
+
 #define GET_TYPEDEF_CLASSES
 #include "dialect/launch/LaunchTypes.cpp.inc"
 
 void LaunchDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/launch/LaunchAttributes.cpp.inc"
+      >();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialect/launch/LaunchTypes.cpp.inc"
@@ -43,6 +50,63 @@ static void printLoopBody(OpAsmPrinter &printer, ForOp, Region &body) {
                         });
   printer << ") ";
   printer.printRegion(body, /*printEntryBlockArgs=*/false);
+}
+
+/// `each ["T", 16] x f32`
+static ParseResult parseForm(OpAsmParser &parser, Attribute &form) {
+  StringRef keyword;
+  ArrayAttr extents;
+  Type element;
+  SMLoc place = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<Scope> scope = symbolizeScope(keyword);
+  if (!scope)
+    return parser.emitError(place)
+           << "expected once, each, thread or block, found '" << keyword << "'";
+  if (parser.parseAttribute(extents) || parser.parseKeyword("x") ||
+      parser.parseType(element))
+    return failure();
+  form = FormAttr::get(parser.getContext(), *scope, extents, element);
+  return success();
+}
+
+/// `reads(..) writes(..) updates(..) scratch(..)`; any may be absent.
+static ParseResult parseForms(OpAsmParser &parser, ArrayAttr &reads,
+                              ArrayAttr &writes, ArrayAttr &updates,
+                              ArrayAttr &scratch) {
+  auto parse = [&](StringRef name, ArrayAttr &forms) -> ParseResult {
+    SmallVector<Attribute> list;
+    if (succeeded(parser.parseOptionalKeyword(name)) &&
+        parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, [&] {
+          return parseForm(parser, list.emplace_back());
+        }))
+      return failure();
+    forms = parser.getBuilder().getArrayAttr(list);
+    return success();
+  };
+  return failure(parse("reads", reads) || parse("writes", writes) ||
+                 parse("updates", updates) || parse("scratch", scratch));
+}
+
+static void printForms(OpAsmPrinter &printer, KernelOp, ArrayAttr reads,
+                       ArrayAttr writes, ArrayAttr updates, ArrayAttr scratch) {
+  llvm::ListSeparator space(" ");
+  auto print = [&](StringRef name, ArrayAttr forms) {
+    if (forms.empty())
+      return;
+    printer << StringRef(space) << name << '(';
+    llvm::interleaveComma(
+        forms.getAsRange<FormAttr>(), printer, [&](FormAttr form) {
+          printer << stringifyScope(form.getScope()) << ' ' << form.getExtents()
+                  << " x " << form.getElement();
+        });
+    printer << ')';
+  };
+  print("reads", reads);
+  print("writes", writes);
+  print("updates", updates);
+  print("scratch", scratch);
 }
 
 void ForOp::getAsmBlockArgumentNames(Region &region,

@@ -16,10 +16,14 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialect/launch/LaunchDialect.h.inc"
 #include "dialect/launch/LaunchEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/launch/LaunchAttributes.h.inc"
 
 #define GET_TYPEDEF_CLASSES
 #include "dialect/launch/LaunchTypes.h.inc"

@@ -21,11 +21,57 @@ LogicalResult RunOp::verify() {
   return success();
 }
 
+/// `each ["T", 16] x f32`
+static std::string textOf(FormAttr form) {
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << stringifyScope(form.getScope()) << ' ' << form.getExtents() << " x "
+      << form.getElement();
+  return text;
+}
+
+LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto kernel =
+      symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
+  if (!kernel)
+    return emitOpError() << "launches '" << getKernel()
+                         << "', which is no kernel of the program (C1)";
+  auto differs = [&](const Twine &own, const Twine &other) {
+    InFlightDiagnostic error = emitOpError() << own << ", but its kernel "
+                                             << other << " (C2)";
+    error.attachNote(kernel.getLoc()) << "the kernel";
+    return error;
+  };
+  if (kernel.getWork() != getWork())
+    return differs("does '" + stringifyWork(getWork()) + "'",
+                   "does '" + stringifyWork(kernel.getWork()) + "'");
+  if (kernel.getScalars() != getScalars().size())
+    return differs("gives " + Twine(getScalars().size()) + " scalars",
+                   "takes " + Twine(kernel.getScalars()));
+  auto check = [&](StringRef reads, ValueRange memories,
+                   ArrayAttr forms) -> LogicalResult {
+    if (memories.size() != forms.size())
+      return differs(reads + " " + Twine(memories.size()) + " memories",
+                     reads + " " + Twine(forms.size()));
+    for (auto [memory, form] :
+         llvm::zip_equal(memories, forms.getAsRange<FormAttr>()))
+      if (auto own = memory.getDefiningOp<MemoryOp>(); own.getForm() != form)
+        return differs(reads + " '" + own.getName() + "'",
+                       reads + " " + textOf(form) + " there");
+    return success();
+  };
+  return failure(
+      failed(check("reads", getReads(), kernel.getReads())) ||
+      failed(check("writes", getWrites(), kernel.getWrites())) ||
+      failed(check("updates", getUpdates(), kernel.getUpdates())) ||
+      failed(check("has as scratch", getScratch(), kernel.getScratch())));
+}
+
 LogicalResult PrepareOp::verify() {
   if (!isa<ProgramOp>((*this)->getParentOp()))
     return emitOpError() << "is not an item of a program (C1)";
   for (Operation *op = (*this)->getPrevNode(); op; op = op->getPrevNode())
-    if (op->getNumResults() == 0)
+    if (op->getNumResults() == 0 && !isa<KernelOp>(op))
       return emitOpError() << "comes after '" << op->getName() << "' (C1)";
   return success();
 }

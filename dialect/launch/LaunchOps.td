@@ -12,6 +12,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Launch_Dialect : Dialect {
@@ -23,6 +24,7 @@ def Launch_Dialect : Dialect {
     The function of the program executes it: every `launch.run` is one call of
     the runtime, and there are no others.
   }];
+  let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
@@ -38,12 +40,31 @@ def Launch_Memory : TypeDef<Launch_Dialect, "Memory">,
   let summary = "memory whose address is in a slot of the frame";
 }
 
+def Launch_Scope : I32EnumAttr<"Scope", "how many of a memory there are", [
+  I32EnumAttrCase<"once", 0>, I32EnumAttrCase<"each", 1>,
+  I32EnumAttrCase<"thread", 2>, I32EnumAttrCase<"block", 3>
+]> { let cppNamespace = "::fovea::launch"; }
+
+def Launch_FormAttr : AttrDef<Launch_Dialect, "Form"> {
+  let mnemonic = "form";
+  let summary = "what a kernel knows of a memory that a run gives to it";
+  let description = [{
+    `#launch.form<each ["T", 512] x f32>`
+  }];
+  let parameters = (ins EnumParameter<Launch_Scope>:$scope,
+                        "::mlir::ArrayAttr":$extents,
+                        "::mlir::Type":$element);
+  let assemblyFormat = "`<` $scope $extents `x` $element `>`";
+}
+def Launch_Forms : TypedArrayAttrBase<Launch_FormAttr, "forms of memories">;
+
 //===----------------------------------------------------------------------===//
 // Containers
 //===----------------------------------------------------------------------===//
 
 def Launch_ProgramOp : Launch_Op<"program", [IsolatedFromAbove, SingleBlock,
-                                             NoTerminator, NoRegionArguments]> {
+                                             NoTerminator, NoRegionArguments,
+                                             SymbolTable]> {
   let summary = "the launches of a program";
   let description = [{
     Ops in `of` are numbered: those of the program, of the bodies of its loops
@@ -126,11 +147,6 @@ def Launch_StepOp : Launch_Op<"step"> {
 // Memories and numbers
 //===----------------------------------------------------------------------===//
 
-def Launch_Scope : I32EnumAttr<"Scope", "how many of a memory there are", [
-  I32EnumAttrCase<"once", 0>, I32EnumAttrCase<"each", 1>,
-  I32EnumAttrCase<"thread", 2>, I32EnumAttrCase<"block", 3>
-]> { let cppNamespace = "::fovea::launch"; }
-
 def Launch_Origin : I32EnumAttr<"Origin", "who writes a memory first", [
   I32EnumAttrCase<"given", 0>, I32EnumAttrCase<"kept", 1>,
   I32EnumAttrCase<"made", 2>
@@ -158,6 +174,12 @@ def Launch_MemoryOp : Launch_Op<"memory", [Pure,
   let assemblyFormat = [{
     $name `at` $slot (`of` `memory` $memory^)? `:` $origin $scope $extents `x`
     $element attr-dict
+  }];
+  let extraClassDeclaration = [{
+    FormAttr getForm() {
+      return FormAttr::get(getContext(), getScope(), getExtents(),
+                           getElement());
+    }
   }];
 }
 
@@ -207,7 +229,7 @@ def Launch_PlacesOp : Launch_Number<"places"> {
 }
 
 //===----------------------------------------------------------------------===//
-// RunOp
+// Kernels and runs
 //===----------------------------------------------------------------------===//
 
 def Launch_Work : I32EnumAttr<"Work", "what a run does for its op", [
@@ -226,14 +248,39 @@ def Launch_Units : I32EnumAttr<"Units", "the work of a launch that may be done a
   I32EnumAttrCase<"panels", 6>, I32EnumAttrCase<"strips", 7>
 ]> { let cppNamespace = "::fovea::launch"; }
 
-def Launch_RunOp : Launch_Op<"run", [AttrSizedOperandSegments]> {
+def Launch_KernelOp : Launch_Op<"kernel", [Symbol, HasParent<"ProgramOp">]> {
+  let summary = "a kernel, which runs launch";
+  let description = [{
+    One function is emitted for it. It does its work for an op of the program,
+    or for any other with equal equations: the op in the text is that of the
+    first run. Its memories and scalars are those that a run gives to it.
+
+    ```
+    launch.kernel @cost compute of 13 reads(each ["T", 16] x f32)
+        writes(each ["T"] x f32)
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Launch_Work:$work,
+                       I64Attr:$number,
+                       DefaultValuedAttr<I64Attr, "0">:$scalars,
+                       Launch_Forms:$reads, Launch_Forms:$writes,
+                       Launch_Forms:$updates, Launch_Forms:$scratch);
+  let assemblyFormat = [{
+    $sym_name $work `of` $number (`scalars` `(` $scalars^ `)`)?
+    custom<Forms>($reads, $writes, $updates, $scratch) attr-dict
+  }];
+}
+
+def Launch_RunOp : Launch_Op<"run", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "one launch";
   let description = [{
     The work that a launch does for an op of the program:
 
     * `compute`: the op itself.
     * `pack`: packs the weights of a product, ahead of all loops.
-    * `list`: lists where the rows, or the runs, of a product's left side begin.
+    * `list`: lists where the rows, or the runs, of a product's left side begin:
+      of rows it reads no element, but their addresses.
     * `clear`: zeros where the op itself writes nothing.
     * `gather`, `copy`: make copies of factors in bf16, of several products or
       of one.
@@ -249,10 +296,14 @@ def Launch_RunOp : Launch_Op<"run", [AttrSizedOperandSegments]> {
     so many rows for example; without it their number is constant. `tile` is a
     variant of the kernel among which the program chooses. In a
     `launch.persistent` each run has its phase and turn, but a `commit` is last.
+
+    * (C1) it launches a kernel of its program.
+    * (C2) its work, and the number and forms of what it gives to the kernel,
+      are those of the kernel.
   }];
   let arguments = (ins Launch_Work:$work, I64Attr:$number,
                        OptionalAttr<StrAttr>:$label,
-                       Variadic<I64>:$scalars,
+                       FlatSymbolRefAttr:$kernel, Variadic<I64>:$scalars,
                        Variadic<Launch_Memory>:$reads,
                        Variadic<Launch_Memory>:$writes,
                        Variadic<Launch_Memory>:$updates,
@@ -262,7 +313,7 @@ def Launch_RunOp : Launch_Op<"run", [AttrSizedOperandSegments]> {
                        OptionalAttr<I64Attr>:$phase, OptionalAttr<I64Attr>:$turn,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$slots);
   let assemblyFormat = [{
-    $work `of` $number ($label^)? (`scalars` `(` $scalars^ `)` `at` $slots)?
+    $work `of` $number ($label^)? `by` $kernel (`scalars` `(` $scalars^ `)` `at` $slots)?
     (`reads` `(` $reads^ `)`)? (`writes` `(` $writes^ `)`)?
     (`updates` `(` $updates^ `)`)? (`scratch` `(` $scratch^ `)`)?
     `units` `(` $units ($count^)? `)` (`tile` $tile^)?

@@ -38,6 +38,8 @@ static std::string textOf(Operation *item) {
   else if (auto run = dyn_cast<RunOp>(item))
     stream << "'" << stringifyWork(run.getWork()) << "' of op "
            << run.getNumber();
+  else if (auto kernel = dyn_cast<KernelOp>(item))
+    stream << "the kernel '" << kernel.getSymName() << "'";
   else if (auto loop = dyn_cast<ForOp>(item))
     stream << "the loop of op " << loop.getNumber();
   else

@@ -4,6 +4,10 @@
 
 // CHECK-LABEL: launch.program of @loss
 launch.program of @loss {
+  // CHECK: launch.kernel @pack pack of 3 scalars(1) reads(once [16, 16] x f32) writes(once [256] x f32)
+  launch.kernel @pack pack of 3 scalars(1) reads(once [16, 16] x f32) writes(once [256] x f32)
+  // CHECK: launch.kernel @z compute of 3 scalars(1) reads({{.*}}) updates(each ["T", 16] x f32) scratch(thread [] x f32)
+  launch.kernel @z compute of 3 scalars(1) reads(each ["T", 16] x f32, once [256] x f32, each ["T", 16] x f32) updates(each ["T", 16] x f32) scratch(thread [] x f32)
   // CHECK: %x = launch.memory "x" at 20 : given each ["T", 16] x f32
   %x = launch.memory "x" at 20 : given each ["T", 16] x f32
   %u = launch.memory "u" at 21 : given once [16, 16] x f32
@@ -11,8 +15,8 @@ launch.program of @loss {
   // CHECK: launch.prepare {
   launch.prepare {
     %terms = arith.constant 16 : i64
-    // CHECK: launch.run pack of 3 "z" scalars(%{{.*}}) at [40] reads(%u) writes(%u.right) units(panels)
-    launch.run pack of 3 "z" scalars(%terms) at [40] reads(%u) writes(%packed) units(panels)
+    // CHECK: launch.run pack of 3 "z" by @pack scalars(%{{.*}}) at [40] reads(%u) writes(%u.right) units(panels)
+    launch.run pack of 3 "z" by @pack scalars(%terms) at [40] reads(%u) writes(%packed) units(panels)
   }
   %s = launch.memory "s" at 23 : made each ["T", 16] x f32
   %room = launch.memory "room" at 24 : made thread [] x f32
@@ -21,8 +25,8 @@ launch.program of @loss {
   launch.for in "T" of 2 over %batch reversed by_rank carries(%s) do (%t) {
     // CHECK: %n = launch.rows %t
     %n = launch.rows %t
-    // CHECK: launch.run compute of 3 "z" scalars(%n) at [41] reads(%x, %u.right, %s) updates(%s) scratch(%room) units(tiles %n)
-    launch.run compute of 3 "z" scalars(%n) at [41] reads(%x, %packed, %s) updates(%s) scratch(%room) units(tiles %n)
+    // CHECK: launch.run compute of 3 "z" by @z scalars(%n) at [41] reads(%x, %u.right, %s) updates(%s) scratch(%room) units(tiles %n)
+    launch.run compute of 3 "z" by @z scalars(%n) at [41] reads(%x, %packed, %s) updates(%s) scratch(%room) units(tiles %n)
   }
 }
 
@@ -30,6 +34,9 @@ launch.program of @loss {
 
 // CHECK-LABEL: launch.program of @grad
 launch.program of @grad {
+  launch.kernel @small compute of 1 reads(each ["T", 16] x f32) writes(each ["T", 16] x f32)
+  launch.kernel @medium compute of 1 reads(each ["T", 16] x f32) writes(each ["T", 16] x f32)
+  launch.kernel @step compute of 3 reads(each ["T", 16] x f32) updates(each ["T", 16] x f32)
   %x = launch.memory "x" at 20 : given each ["T", 16] x f32
   %y = launch.memory "y" at 21 : made each ["T", 16] x f32
   %s = launch.memory "s" at 22 : made each ["T", 16] x f32
@@ -43,9 +50,9 @@ launch.program of @grad {
   %few = arith.cmpi slt, %longest, %least : i64
   scf.if %few {
     // CHECK: units(tiles %places) tile "small"
-    launch.run compute of 1 reads(%x) writes(%y) units(tiles %rows) tile "small"
+    launch.run compute of 1 by @small reads(%x) writes(%y) units(tiles %rows) tile "small"
   } else {
-    launch.run compute of 1 reads(%x) writes(%y) units(tiles %rows) tile "medium"
+    launch.run compute of 1 by @medium reads(%x) writes(%y) units(tiles %rows) tile "medium"
   }
   %batch = launch.batch
   // CHECK: launch.persistent of 2 {
@@ -53,7 +60,7 @@ launch.program of @grad {
     launch.for in 8 of 2 over %batch do (%t) {
       %n = launch.rows %t
       // CHECK: units(examples %n) phase 1 turn 0
-      launch.run compute of 3 reads(%y) updates(%s) units(examples %n) phase 1 turn 0
+      launch.run compute of 3 by @step reads(%y) updates(%s) units(examples %n) phase 1 turn 0
     }
   }
 }

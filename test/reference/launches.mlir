@@ -19,12 +19,14 @@ attn.program @right {
   attn.output "y" %y : !attn.array<[], f64>
 }
 launch.program of @right {
+  launch.kernel @k0 compute of 1 reads(each [3] x f64) writes(each [] x i64)
+  launch.kernel @k1 compute of 2 reads(each [3] x f64, each [] x i64) writes(each [] x f64)
   %batch = launch.batch
   %x = launch.memory "x" at 5 of memory 0 : given each [3] x f64
   %k = launch.memory "k" at 6 of memory 1 : made each [] x i64
   %y = launch.memory "y" at 7 of memory 2 : made each [] x f64
-  launch.run compute of 1 "k" reads(%x) writes(%k) units(examples %batch)
-  launch.run compute of 2 "y" reads(%x, %k) writes(%y) units(examples %batch)
+  launch.run compute of 1 "k" by @k0 reads(%x) writes(%k) units(examples %batch)
+  launch.run compute of 2 "y" by @k1 reads(%x, %k) writes(%y) units(examples %batch)
 }
 
 // No run has written the place.
@@ -44,9 +46,10 @@ attn.program @wrong {
   attn.output "y" %y : !attn.array<[], f64>
 }
 launch.program of @wrong {
+  launch.kernel @k0 compute of 2 reads(each [3] x f64) writes(each [] x f64) updates(each [] x i64)
   %batch = launch.batch
   %x = launch.memory "x" at 5 of memory 0 : given each [3] x f64
   %k = launch.memory "k" at 6 of memory 1 : made each [] x i64
   %y = launch.memory "y" at 7 of memory 2 : made each [] x f64
-  launch.run compute of 2 "y" reads(%x) writes(%y) updates(%k) units(examples %batch)
+  launch.run compute of 2 "y" by @k0 reads(%x) writes(%y) updates(%k) units(examples %batch)
 }

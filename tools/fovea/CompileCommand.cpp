@@ -237,7 +237,8 @@ static runtime::Status emitCode(Session &session, mlir::ModuleOp module,
                                 llvm::raw_ostream &stream) {
   using runtime::Status;
   codegen::DriverOptions options = compiledOptionsOf(arguments);
-  options.keepsNames = true;
+  // A schedule shows which launches have the same kernel.
+  options.keepsNames = arguments.emit != "launches";
   std::unique_ptr<codegen::Driver> driver;
   if (Status status = codegen::Driver::create(module.getLoc(), options, driver);
       status.failed())

@@ -96,7 +96,7 @@ LogicalResult ProgramEmitter::emit(const EmitOptions &options) {
     return failure();
   FailureOr<launch::ProgramOp> schedule =
       CpuScheduler(program, storage)
-          .schedule(options.launches, options.marksSteps);
+          .schedule(options.launches, options.marksSteps, sharesKernels);
   if (failed(schedule))
     return failure();
   declareFunctions(options.marksSteps);
@@ -149,25 +149,9 @@ void ProgramEmitter::emitColumns(KernelOp kernel) {
   emitEpilogue(epilogueOf(kernel));
 }
 
-/// Calls the kernel of an earlier run, for the slots of this one.
-bool ProgramEmitter::callKnown(const KernelKey &key, const Work &work) {
-  const KernelTable::Known *known = kernels.find(key);
-  if (!known)
-    return false;
-  callParallel(known->kernel, known->readsFor(key), work.units, work.atOnce,
-               /*otherwise=*/1);
-  return true;
-}
-
 void ProgramEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
                                 KernelBody body) {
-  if (frame != frameOfKernels)
-    kernels.clear();
-  frameOfKernels = frame;
-  std::optional<KernelKey> key;
-  if (sharesKernels)
-    key = keyOf(run, ops[run.getNumber()], storage);
-  if (key && callKnown(*key, work))
+  if (callKnown(work.units, work.atOnce, /*otherwise=*/1))
     return;
   KernelBuilder kernel(op->getLoc(), module.getContext());
   Type pointer = kernel.pointer(), number = kernel.getI64Type();
@@ -177,14 +161,12 @@ void ProgramEmitter::emitLaunch(Operation *op, StringRef name, const Work &work,
        function.getArgument(2));
   kernel.create<func::ReturnOp>();
   SmallVector<int64_t> slots = readsOf[function].numbers();
-  callParallel(function, slots, work.units, work.atOnce, /*otherwise=*/1);
-  if (!key)
-    return;
   assert(llvm::all_of(slots,
-                      [&](int64_t slot) {
+                      [&, named = argumentsOf(run, storage)](int64_t slot) {
                         return !storage.numberOf(static_cast<int>(slot)) ||
-                               llvm::is_contained(key->slots, slot);
+                               llvm::is_contained(named, slot);
                       }) &&
-         "a key has all memories that its kernel reads");
-  kernels.add({std::move(*key), function, std::move(slots)});
+         "a run names all memories that its kernel reads");
+  callParallel(function, std::move(slots), work.units, work.atOnce,
+               /*otherwise=*/1);
 }

@@ -56,7 +56,6 @@ private:
   void emitPack(attn::ComputeOp op, attn::RowsProduct product) override;
 
   void declareFunctions(bool marksSteps);
-  bool callKnown(const KernelKey &key, const Work &work);
   /// Rows of a product and units of its columns, as panels: the work of a
   /// kernel.
   struct Piece {
@@ -93,11 +92,8 @@ private:
 
   Target target;
   GemmTile tile;
-  /// Equal layers share one kernel before it is emitted again.
+  /// Equal layers share one kernel.
   bool sharesKernels;
-  /// The kernels of the function on this frame.
-  KernelTable kernels;
-  mlir::Value frameOfKernels;
 };
 
 } // namespace fovea::codegen

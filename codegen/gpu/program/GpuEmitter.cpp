@@ -24,7 +24,8 @@ GpuEmitter::GpuEmitter(ProgramOp program, ModuleOp module,
 LogicalResult GpuEmitter::emit(const EmitOptions &options) {
   FailureOr<launch::ProgramOp> schedule =
       GpuScheduler(program, storage, real)
-          .schedule(options.launches, /*marksSteps=*/false);
+          .schedule(options.launches, /*marksSteps=*/false,
+                    /*sharesKernels=*/false);
   if (failed(schedule))
     return failure();
   Type pointer = main.pointer(), number = main.getI64Type();
