@@ -1,6 +1,7 @@
 //===- Backend.cpp - back ends by the names of their targets --------------===//
 
 #include "codegen/Backend.h"
+#include "dialect/AttnDialect.h"
 
 using namespace fovea;
 using namespace fovea::codegen;

@@ -12,7 +12,7 @@
 
 #include "codegen/DeviceModel.h"
 #include "codegen/native/Target.h"
-#include "dialect/AttnDialect.h"
+#include "dialect/AttnForward.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/Program.h"
 

@@ -8,6 +8,7 @@
 #ifndef FOVEA_DIALECT_ATTNDIALECT_H
 #define FOVEA_DIALECT_ATTNDIALECT_H
 
+#include "dialect/AttnForward.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -23,9 +24,6 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-
-#include "dialect/AttnDialect.h.inc"
-#include "dialect/AttnEnums.h.inc"
 
 namespace fovea::attn {
 

@@ -23,7 +23,8 @@
 #ifndef FOVEA_DIALECT_GROUPEDSUMS_H
 #define FOVEA_DIALECT_GROUPEDSUMS_H
 
-#include "dialect/AttnDialect.h"
+#include "dialect/AttnForward.h"
+#include "mlir/IR/Operation.h"
 
 #include <optional>
 

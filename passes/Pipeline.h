@@ -3,7 +3,7 @@
 #ifndef FOVEA_PASSES_PIPELINE_H
 #define FOVEA_PASSES_PIPELINE_H
 
-#include "dialect/AttnDialect.h"
+#include "dialect/AttnForward.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"

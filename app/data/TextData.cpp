@@ -6,6 +6,7 @@
 #include "app/data/Inputs.h"
 #include "app/data/TarMembers.h"
 #include "frontends/fov/syntax/SourceFile.h"
+#include "runtime/data/OpenFile.h"
 #include "runtime/data/RowText.h"
 #include "runtime/data/UnknownWords.h"
 #include "llvm/ADT/StringMap.h"

@@ -10,7 +10,6 @@
 
 #include "app/model/DebugPool.h"
 #include "codegen/Driver.h"
-#include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
 #include "runtime/memory/StepMemory.h"
 #include "runtime/memory/Workspace.h"

@@ -3,6 +3,7 @@
 #include "app/model/Execution.h"
 #include "app/model/QuantisedWeights.h"
 #include "app/open/ChooseTarget.h"
+#include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
 #include "passes/Pipeline.h"
 #include "llvm/ADT/StringExtras.h"

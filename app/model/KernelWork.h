@@ -8,7 +8,8 @@
 #ifndef FOVEA_APP_MODEL_KERNELWORK_H
 #define FOVEA_APP_MODEL_KERNELWORK_H
 
-#include "dialect/AttnDialect.h"
+#include "dialect/AttnForward.h"
+#include "mlir/IR/Operation.h"
 #include "runtime/Decoder.h"
 #include "runtime/memory/Placement.h"
 

@@ -2,6 +2,7 @@
 
 #include "app/model/Launched.h"
 #include "app/model/LaunchTrace.h"
+#include "dialect/AttnDialect.h"
 
 using namespace mlir;
 using namespace fovea;

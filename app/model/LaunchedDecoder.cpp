@@ -2,6 +2,7 @@
 
 #include "app/model/LaunchedDecoder.h"
 #include "app/model/LaunchTrace.h"
+#include "dialect/AttnDialect.h"
 
 #include <fmt/format.h>
 
@@ -64,10 +65,11 @@ void LaunchedDecoder::run(const Program &description, Part &part, void *frame) {
     Status status = interpret(description, part, frame);
     if (status.succeeded())
       return;
-    first = Status::error(fmt::format("run {} of '@{}': {}", part.numRuns,
-                                      part.program.getSymName().str(),
-                                      status.getMessage()),
-                          status.getWhere());
+    first = Status::error(
+        fmt::format("run {} of '@{}': {}", part.numRuns,
+                    cast<attn::ProgramOp>(part.program).getSymName().str(),
+                    status.getMessage()),
+        status.getWhere());
   }
   // The search goes on, but its results do not count.
   if (part.code.run)
@@ -91,10 +93,12 @@ Status LaunchedDecoder::interpret(const Program &description, Part &part,
   };
   std::vector<reference::Arrays> outputs;
   if (Status status =
-          launch::interpret(part.launches, part.program, rows, how, outputs);
+          launch::interpret(part.launches, cast<attn::ProgramOp>(part.program),
+                            rows, how, outputs);
       status.failed())
     return status;
-  if (Status status = launch::compareWithProgram(part.program, rows, outputs);
+  if (Status status = launch::compareWithProgram(
+          cast<attn::ProgramOp>(part.program), rows, outputs);
       status.failed())
     return status;
   if (part.code.run)

@@ -31,7 +31,7 @@ public:
 
 private:
   struct Part {
-    attn::ProgramOp program;
+    mlir::Operation *program; // an attn.program
     launch::ProgramOp launches;
     runtime::ProgramCode code = {}; // nothing: the interpreter alone
     uint64_t numRuns = 0;

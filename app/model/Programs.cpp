@@ -9,6 +9,7 @@
 #include "app/model/Programs.h"
 #include "codegen/TensorCores.h"
 #include "codegen/native/ObjectCache.h"
+#include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"

@@ -7,6 +7,7 @@
 
 #include "app/model/Trace.h"
 #include "app/model/KernelWork.h"
+#include "dialect/AttnDialect.h"
 #include "runtime/device/Device.h"
 
 #include <fmt/format.h>

@@ -5,6 +5,7 @@
 #include "app/open/Session.h"
 #include "codegen/Backend.h"
 #include "codegen/TensorCores.h"
+#include "dialect/AttnDialect.h"
 #include "runtime/device/Device.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

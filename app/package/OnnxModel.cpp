@@ -10,6 +10,7 @@
 #include "app/model/Execution.h"
 #include "app/open/ChooseTarget.h"
 #include "codegen/onnx/EmitOnnx.h"
+#include "dialect/AttnDialect.h"
 
 #include "llvm/Support/Path.h"
 

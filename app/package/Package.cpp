@@ -22,6 +22,7 @@
 #include "codegen/native/Header.h"
 #include "codegen/native/Image.h"
 #include "codegen/native/Link.h"
+#include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
 #include "passes/derive/Derive.h"

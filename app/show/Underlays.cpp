@@ -2,6 +2,7 @@
 
 #include "app/show/Underlays.h"
 #include "app/show/Pictures.h"
+#include "dialect/AttnDialect.h"
 
 #include <cmath>
 #include <fmt/format.h>

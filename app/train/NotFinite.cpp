@@ -2,6 +2,7 @@
 
 #include "app/train/NotFinite.h"
 #include "app/model/Compiled.h"
+#include "dialect/AttnDialect.h"
 
 #include <fmt/format.h>
 

@@ -4,6 +4,7 @@
 #include "app/model/Programs.h"
 #include "app/show/Metrics.h"
 #include "app/train/ValidMetrics.h"
+#include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
 #include "runtime/Philox.h"
 

@@ -16,6 +16,7 @@
 #include <set>
 
 using namespace mlir;
+using namespace fovea::codegen;
 
 namespace {
 

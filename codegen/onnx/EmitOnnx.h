@@ -9,8 +9,9 @@
 #ifndef FOVEA_CODEGEN_ONNX_EMITONNX_H
 #define FOVEA_CODEGEN_ONNX_EMITONNX_H
 
-#include "dialect/AttnDialect.h"
+#include "dialect/AttnForward.h"
 #include "runtime/data/Batch.h"
+#include "llvm/Support/LogicalResult.h"
 
 namespace fovea::codegen {
 

@@ -10,6 +10,7 @@
 
 #include "codegen/onnx/EmitOnnx.h"
 #include "codegen/onnx/OnnxGraph.h"
+#include "dialect/AttnDialect.h"
 
 namespace fovea::codegen::onnx {
 

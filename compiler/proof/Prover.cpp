@@ -1,6 +1,7 @@
 //===- Prover.cpp - trees before and after each phase ---------------------===//
 
 #include "compiler/proof/Prover.h"
+#include "dialect/AttnDialect.h"
 #include "dialect/launch-reference/Interpreter.h"
 #include "dialect/reference/Search.h"
 #include "mlir/Pass/Pass.h"

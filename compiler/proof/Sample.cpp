@@ -1,6 +1,7 @@
 //===- Sample.cpp - draws small inputs of a program -----------------------===//
 
 #include "compiler/proof/Sample.h"
+#include "dialect/AttnDialect.h"
 #include "dialect/reference/Lengths.h"
 
 #include <random>

@@ -1,6 +1,7 @@
 //===- LinearForm.cpp - what index arithmetic adds up ---------------------===//
 
 #include "dialect/conditions/LinearForm.h"
+#include "dialect/AttnDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 

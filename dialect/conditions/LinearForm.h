@@ -8,7 +8,8 @@
 #ifndef FOVEA_DIALECT_CONDITIONS_LINEARFORM_H
 #define FOVEA_DIALECT_CONDITIONS_LINEARFORM_H
 
-#include "dialect/AttnDialect.h"
+#include "dialect/AttnForward.h"
+#include "mlir/IR/Value.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace fovea::attn {

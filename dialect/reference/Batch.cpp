@@ -1,6 +1,7 @@
 //===- Batch.cpp - the interpreter over the examples of a batch -----------===//
 
 #include "dialect/reference/Batch.h"
+#include "dialect/AttnDialect.h"
 #include "dialect/reference/Lengths.h"
 #include "runtime/Functions.h"
 

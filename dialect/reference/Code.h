@@ -9,6 +9,7 @@
 #ifndef FOVEA_DIALECT_REFERENCE_CODE_H
 #define FOVEA_DIALECT_REFERENCE_CODE_H
 
+#include "dialect/AttnDialect.h"
 #include "dialect/GroupedSums.h"
 #include "dialect/reference/Lengths.h"
 #include "dialect/reference/Philox.h"

@@ -15,8 +15,9 @@
 #ifndef FOVEA_DIALECT_REFERENCE_INTERPRETER_H
 #define FOVEA_DIALECT_REFERENCE_INTERPRETER_H
 
-#include "dialect/AttnDialect.h"
+#include "dialect/AttnForward.h"
 #include "dialect/reference/Array.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "runtime/data/Batch.h"
 
 namespace fovea::reference {

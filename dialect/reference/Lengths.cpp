@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/reference/Lengths.h"
+#include "dialect/AttnDialect.h"
 
 #include <fmt/format.h>
 

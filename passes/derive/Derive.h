@@ -3,7 +3,8 @@
 #ifndef FOVEA_PASSES_DERIVE_DERIVE_H
 #define FOVEA_PASSES_DERIVE_DERIVE_H
 
-#include "dialect/AttnDialect.h"
+#include "dialect/AttnForward.h"
+#include "mlir/IR/BuiltinOps.h"
 
 #include <map>
 #include <optional>

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/AttnDialect.h"
 #include "dialect/reference/Compare.h"
 #include "test/random/Checks.h"
 #include "test/random/Data.h"

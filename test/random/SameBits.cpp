@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "app/model/CompiledDecoder.h"
+#include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
 #include "test/random/Checks.h"
 #include "test/random/Data.h"

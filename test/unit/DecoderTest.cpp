@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Compiler.h"
+#include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Compare.h"
 #include "dialect/reference/Search.h"

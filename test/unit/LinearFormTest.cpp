@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/conditions/LinearForm.h"
+#include "dialect/AttnDialect.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 

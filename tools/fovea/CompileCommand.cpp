@@ -10,6 +10,7 @@
 #include "app/package/OnnxModel.h"
 #include "app/package/Package.h"
 #include "codegen/Driver.h"
+#include "dialect/AttnDialect.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "passes/schedule/Explain.h"

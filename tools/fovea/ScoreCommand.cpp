@@ -3,6 +3,7 @@
 #include "app/machines/Agreement.h"
 #include "app/model/Compiled.h"
 #include "app/model/Execution.h"
+#include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
 #include "runtime/Functions.h"
 #include "runtime/search/Distribution.h"

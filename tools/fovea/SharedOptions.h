@@ -12,6 +12,7 @@
 #include "app/open/ChooseTarget.h"
 #include "runtime/model/SearchFlagsCli.h"
 #include "tools/fovea/Options.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

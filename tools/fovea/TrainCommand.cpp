@@ -21,6 +21,7 @@
 #include "app/train/TrainBlock.h"
 #include "app/train/Trainer.h"
 #include "app/watch/WatchProcess.h"
+#include "dialect/AttnDialect.h"
 #include "passes/derive/Derive.h"
 #include "tools/fovea/Sweep.h"
 

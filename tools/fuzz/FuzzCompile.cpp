@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/AttnDialect.h"
+#include "mlir/IR/MLIRContext.h"
 #include "tools/fuzz/Target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -8,8 +8,6 @@
 
 #include "tools/fuzz/Target.h"
 
-#include "dialect/AttnDialect.h"
-
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -21,7 +21,7 @@ using namespace fovea::codegen;
 /// Terms of a piece, and the padding of its rows. A tile has as many rows as
 /// columns.
 static constexpr int64_t pieceTerms = 32, spare = 8;
-static constexpr int64_t warpsAlongRows = 2;
+static constexpr int64_t warpsOfRows = 2;
 /// Neighbours that a thread loads at a time.
 static constexpr int64_t quad = 4;
 
@@ -70,9 +70,9 @@ struct TensorTileEmitter {
   TensorTileEmitter(KernelBuilder &b, const Tile &t)
       : b(b), t(t), a(t.a, t.memory.a, t.row, t.rows, t.shape),
         c(t.b, t.memory.b, t.column, t.columns, t.shape),
-        warpRows(t.shape.rows / warpsAlongRows),
+        warpRows(t.shape.rows / warpsOfRows),
         warpColumns(t.shape.rows /
-                    (t.shape.threads / warpThreads / warpsAlongRows)) {}
+                    (t.shape.threads / warpThreads / warpsOfRows)) {}
 
   Value num(int64_t value) { return b.number(value); }
   int64_t quadsOfThread() {
@@ -194,8 +194,8 @@ void TensorTileEmitter::emit() {
   thread = threadInBlock(b);
   lane = b.rem(thread, num(warpThreads));
   Value warp = b.div(thread, num(warpThreads));
-  warpRow = b.mul(b.rem(warp, num(warpsAlongRows)), num(warpRows));
-  warpColumn = b.mul(b.div(warp, num(warpsAlongRows)), num(warpColumns));
+  warpRow = b.mul(b.rem(warp, num(warpsOfRows)), num(warpRows));
+  warpColumn = b.mul(b.div(warp, num(warpsOfRows)), num(warpColumns));
 
   auto [first, last] = t.range(b);
   // Instructions begin at the same terms whatever the tile.
