@@ -31,6 +31,15 @@ void LaunchDialect::initialize() {
       >();
 }
 
+/// What a schedule decides is inherent in its ops.
+LogicalResult LaunchDialect::verifyOperationAttribute(Operation *op,
+                                                      NamedAttribute named) {
+  return op->emitOpError() << "has the unknown attribute '"
+                           << named.getName().strref()
+                           << "'; help: operands and inherent attributes say "
+                              "what runs";
+}
+
 /// `(%t) { .. }`
 static ParseResult parseLoopBody(OpAsmParser &parser, Region &body) {
   SmallVector<OpAsmParser::Argument> arguments;

@@ -217,3 +217,13 @@ launch.program of @loss {
   // expected-error @+1 {{expected once, each, thread or block, found 'all'}}
   launch.kernel @y compute of 1 writes(all [16] x f32)
 }
+
+// -----
+
+// No attribute beside those of the op decides anything.
+launch.program of @loss {
+  launch.kernel @y compute of 1 writes(once [16] x f32)
+  %y = launch.memory "y" at 22 : made once [16] x f32
+  // expected-error @+1 {{has the unknown attribute 'launch.phase'; help: operands and inherent attributes say what runs}}
+  launch.run compute of 1 by @y writes(%y) units(once) {launch.phase = 1 : i64}
+}
