@@ -103,7 +103,7 @@ Status EventFile::open(const std::string &folder) {
                        int64_t(time), getpid(), number);
     file = ::open(path.c_str(),
                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (file < 0 && errno != EEXIST)
+    if (file < 0 && errno != EEXIST && errno != EINTR)
       break;
   }
   if (file < 0)

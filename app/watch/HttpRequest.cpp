@@ -138,6 +138,8 @@ static StringRef reasonOf(int status) {
     return "Content Too Large";
   case 431:
     return "Request Header Fields Too Large";
+  case 503:
+    return "Service Unavailable";
   default:
     return "Error";
   }

@@ -1,6 +1,7 @@
 //===- HttpServer.cpp - answers browsers of this machine ------------------===//
 
 #include "app/watch/HttpServer.h"
+#include "runtime/data/OpenFile.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <cerrno>
@@ -13,13 +14,14 @@
 #include <mutex>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <thread>
 #include <unistd.h>
 
 using namespace fovea::cli;
 using fovea::runtime::Status;
+using fovea::runtime::throughSignals;
 using llvm::StringRef;
 using Clock = std::chrono::steady_clock;
 
@@ -135,7 +137,8 @@ void HttpServer::Impl::work() {
     answers.push_back({job.id, std::move(text)});
     lock.unlock();
     uint64_t one = 1;
-    [[maybe_unused]] ssize_t count = write(wakeUp, &one, sizeof(one));
+    [[maybe_unused]] ssize_t count =
+        throughSignals([&] { return write(wakeUp, &one, sizeof(one)); });
   }
 }
 
@@ -285,9 +288,22 @@ void HttpServer::addSlow(const std::string &path, Handler handler) {
   impl->routes[path] = {std::move(handler), true};
 }
 
+/// A thread that does not start throws in C++, and our code has no exceptions.
+Status HttpServer::start() {
+  auto work = [](void *impl) -> void * { static_cast<Impl *>(impl)->work(); };
+  for (int i = 0; i < numWorkers; ++i) {
+    pthread_t worker;
+    int error = pthread_create(&worker, nullptr, work, impl.get());
+    if (error != 0 && i == 0)
+      return Status::machine(fmt::format(
+          "cannot start a thread for the page: {}", std::strerror(error)));
+    if (error == 0)
+      pthread_detach(worker);
+  }
+  return Status::success();
+}
+
 void HttpServer::serve() {
-  for (int i = 0; i < numWorkers; ++i)
-    std::thread([this] { impl->work(); }).detach();
   std::vector<pollfd> polled;
   while (true) {
     impl->dropGone();

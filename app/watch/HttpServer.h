@@ -33,6 +33,8 @@ public:
   /// Answers requests for `path`. A slow handler runs on a thread of its own.
   void add(const std::string &path, Handler handler);
   void addSlow(const std::string &path, Handler handler);
+  /// Starts the threads for slow requests. Call it once, ahead of `serve`.
+  runtime::Status start();
   /// Serves until the process ends.
   [[noreturn]] void serve();
 

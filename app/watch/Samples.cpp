@@ -8,10 +8,10 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 using namespace fovea;
@@ -21,6 +21,8 @@ using nlohmann::json;
 
 /// The number of decoded examples.
 static constexpr size_t numSamples = 4;
+
+static constexpr const char *noFolder = "cannot create a temporary folder";
 
 namespace {
 
@@ -44,15 +46,36 @@ private:
 
 } // namespace
 
-static std::string readFile(const std::string &path) {
-  std::string text, why;
-  return runtime::readWhole(path, text, why) ? text : "";
+/// False, with a sentence in `why`, if that fails.
+static bool readFile(const std::string &path, std::string &text,
+                     std::string &why) {
+  std::string reason;
+  if (runtime::readWhole(path, text, reason))
+    return true;
+  why = fmt::format("cannot read '{}': {}", path, reason);
+  return false;
 }
 
-/// Runs `fovea` without input; returns false if it fails. Its output goes to
-/// the files `out` and `err` of `folder`.
+static bool writeFile(const std::string &path, const std::string &text,
+                      std::string &why) {
+  std::error_code error;
+  llvm::raw_fd_ostream stream(path, error);
+  if (!error) {
+    stream << text;
+    stream.close();
+    error = stream.error();
+    stream.clear_error();
+  }
+  if (error)
+    why = fmt::format("cannot write '{}': {}", path, error.message());
+  return !error;
+}
+
+/// Runs `fovea` without input, and reads what it prints. False, with its
+/// sentence in `why`, if it fails.
 static bool runSelf(std::vector<std::string> arguments,
-                    const TemporaryFolder &folder) {
+                    const TemporaryFolder &folder, std::string &printed,
+                    std::string &why) {
   static int here;
   std::string self = llvm::sys::fs::getMainExecutable(nullptr, &here);
   arguments.insert(arguments.begin(), "fovea");
@@ -60,9 +83,23 @@ static bool runSelf(std::vector<std::string> arguments,
   std::string out = folder.file("out"), err = folder.file("err");
   std::optional<StringRef> redirects[] = {StringRef(""), StringRef(out),
                                           StringRef(err)};
-  return llvm::sys::ExecuteAndWait(self, texts, std::nullopt, redirects) == 0;
+  std::string failure, said;
+  int code = llvm::sys::ExecuteAndWait(self, texts, std::nullopt, redirects, 0,
+                                       0, &failure);
+  if (code == 0)
+    return readFile(out, printed, why);
+  // What was not started has said nothing.
+  if (failure.empty() && !readFile(err, said, why))
+    return false;
+  why = StringRef(said).rtrim().str();
+  if (why.empty())
+    why = fmt::format("'fovea {}' failed: {}", arguments[1],
+                      failure.empty() ? fmt::format("exit code {}", code)
+                                      : failure);
+  return false;
 }
 
+/// An object of JSON, or an empty one.
 static json parsed(const std::string &text) {
   json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
   return value.is_object() ? value : json::object();
@@ -87,13 +124,20 @@ static std::string familyOf(StringRef name) {
   }
 }
 
-WatchedModel fovea::cli::watchedModel(const std::string &folder) {
-  WatchedModel model;
+bool fovea::cli::readWatchedModel(const std::string &folder,
+                                  WatchedModel &model, std::string &why) {
+  model = {};
+  if (!llvm::sys::fs::exists(weightsIn(folder)))
+    return true;
   TemporaryFolder temporary;
-  if (!temporary.isMade() || !llvm::sys::fs::exists(weightsIn(folder)) ||
-      !runSelf({"check", weightsIn(folder), "--json"}, temporary))
-    return model;
-  json about = parsed(readFile(temporary.file("out")));
+  std::string printed;
+  if (!temporary.isMade()) {
+    why = noFolder;
+    return false;
+  }
+  if (!runSelf({"check", weightsIn(folder), "--json"}, temporary, printed, why))
+    return false;
+  json about = parsed(printed);
   model.name = about.value("model", "");
   auto isLength = [&](const json &extent) {
     return llvm::any_of(about["lengths"],
@@ -112,21 +156,24 @@ WatchedModel fovea::cli::watchedModel(const std::string &folder) {
   }
   // The latest computed first: attention weights before their scores.
   std::reverse(model.shows.begin(), model.shows.end());
-  return model;
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
 // Examples
 //===----------------------------------------------------------------------===//
 
-/// Reads the first lines of a file, or of its column, compressed or not.
-static std::vector<std::string> firstLines(const std::string &given) {
+/// Reads the first lines of a file, or of its column, compressed or not. False,
+/// with a sentence in `why`, if that fails.
+static bool firstLines(const std::string &given,
+                       std::vector<std::string> &lines, std::string &why) {
   TextSource source = sourceOf(given);
-  std::vector<std::string> lines;
-  std::string line, why;
-  auto file = runtime::PackedFile::open(source.path, why);
-  if (!file)
-    return lines;
+  std::string line, reason;
+  auto file = runtime::PackedFile::open(source.path, reason);
+  if (!file) {
+    why = fmt::format("cannot read '{}': {}", source.path, reason);
+    return false;
+  }
   std::string part(1 << 16, '\0');
   ptrdiff_t count = 0, next = 0; // in the part
   while (lines.size() < numSamples && line.size() <= runtime::longestLine) {
@@ -146,7 +193,10 @@ static std::vector<std::string> firstLines(const std::string &given) {
         (source.column > 0 ? text.split('\t').first : text).rtrim('\r').str());
     line.clear();
   }
-  return lines;
+  if (count >= 0)
+    return true;
+  why = fmt::format("cannot read '{}': {}", source.path, file->problem());
+  return false;
 }
 
 static std::string error(const std::string &text) {
@@ -165,42 +215,50 @@ std::string fovea::cli::samplesOf(const std::string &folder,
     return error("no picture of '" + show + "'");
   TemporaryFolder temporary;
   if (!temporary.isMade())
-    return error("cannot create a temporary folder");
-  json called = parsed(readFile(folder + "/last/given.json"));
+    return error(noFolder);
+  std::string text, why;
+  if (!readFile(folder + "/last/given.json", text, why))
+    return error(why);
+  json called = parsed(text);
   json given = called.value("valid", json::array());
   if (given.empty())
     given = called.value("data", json::array());
   nlohmann::ordered_json examples = nlohmann::ordered_json::array();
   std::vector<std::string> arguments = {"decode", weightsIn(folder), "--quiet",
                                         "--threads", "1"};
-  for (const json &text : given) {
+  for (const json &entry : given) {
     std::string name, path;
-    if (!text.is_string() || !splitPair(text.get<std::string>(), name, path) ||
+    if (!entry.is_string() ||
+        !splitPair(entry.get<std::string>(), name, path) ||
         GivenData{name, path}.form() != GivenData::Text)
       return error("these data are not lines of text");
-    std::vector<std::string> lines = firstLines(path);
+    std::vector<std::string> lines;
+    if (!firstLines(path, lines, why))
+      return error(why);
     for (size_t i = 0; i < lines.size(); ++i)
       examples[i][name] = lines[i];
     if (!llvm::is_contained(model.given, name))
       continue;
     std::string file = temporary.file(name);
-    std::ofstream stream(file);
-    for (const std::string &line : lines)
-      stream << line << '\n';
+    if (!writeFile(file, llvm::join(lines, "\n") + "\n", why))
+      return error(why);
     llvm::append_values(arguments, "--data", name + "=" + file);
   }
   std::string picture = temporary.file("picture.svg");
   if (!show.empty())
     llvm::append_values(arguments, "--show", show + "=" + picture);
-  if (!runSelf(arguments, temporary))
-    return error(StringRef(readFile(temporary.file("err"))).rtrim().str());
-  std::string out = readFile(temporary.file("out"));
+  std::string out;
+  if (!runSelf(arguments, temporary, out, why))
+    return error(why);
   llvm::SmallVector<StringRef> lines;
   StringRef(out).rtrim('\n').split(lines, '\n');
   for (size_t i = 0; i < lines.size() && i < numSamples; ++i)
     examples[i]["generated"] = lines[i].str();
   nlohmann::ordered_json result = {{"examples", examples}};
-  if (!show.empty())
-    result["picture"] = readFile(picture);
+  if (!show.empty()) {
+    if (!readFile(picture, text, why))
+      return error(why);
+    result["picture"] = text;
+  }
   return result.dump(-1, ' ', false, json::error_handler_t::replace);
 }

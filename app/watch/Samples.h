@@ -21,7 +21,9 @@ struct WatchedModel {
   std::vector<std::string> shows;
   std::vector<std::string> given, chosen; // its data
 };
-WatchedModel watchedModel(const std::string &folder);
+/// False, with the reason in `why`, if the weights cannot be read.
+bool readWatchedModel(const std::string &folder, WatchedModel &model,
+                      std::string &why);
 
 /// The examples as JSON: `{"examples": [{"src": .., "output": ..}, ..],
 /// "picture": "<svg ..>"}`, or `{"error": ".."}`. `show` is an equation, or

@@ -5,8 +5,10 @@
 #include "runtime/data/OpenFile.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fmt/format.h>
 #include <fstream>
 #include <memory>
@@ -61,7 +63,7 @@ public:
   HttpResponse samples(const std::string &show);
 
 private:
-  WatchedModel findModel();
+  bool findModel(WatchedModel &found, std::string &why);
 
   const std::string folder;
   const pid_t trainer; // 0: whoever has the lock
@@ -74,18 +76,26 @@ private:
 
 } // namespace
 
-/// Reads the weights if they are new.
-WatchedModel Watched::findModel() {
+/// Reads the weights if they are new. False, with the reason in `why`, if they
+/// cannot be read; the next request tries again.
+bool Watched::findModel(WatchedModel &found, std::string &why) {
   std::lock_guard guard(mutex);
-  struct stat file;
-  if (stat((folder + "/model.safetensors").c_str(), &file) != 0)
-    return model;
   // The model does not change. At the beginning there are no weights.
-  if (!model.name.empty() || (file.st_mtim.tv_sec == age.tv_sec &&
-                              file.st_mtim.tv_nsec == age.tv_nsec))
-    return model;
-  age = file.st_mtim;
-  return model = watchedModel(folder);
+  struct stat file = {};
+  std::string path = folder + "/model.safetensors";
+  if (model.name.empty() && stat(path.c_str(), &file) != 0 && errno != ENOENT) {
+    why = fmt::format("cannot read '{}': {}", path, std::strerror(errno));
+    return false;
+  }
+  bool isNew =
+      file.st_mtim.tv_sec != age.tv_sec || file.st_mtim.tv_nsec != age.tv_nsec;
+  if (model.name.empty() && isNew) {
+    if (!readWatchedModel(folder, model, why))
+      return false;
+    age = file.st_mtim;
+  }
+  found = model;
+  return true;
 }
 
 /// Returns the resident memory of a process.
@@ -100,7 +110,10 @@ static int64_t residentBytes(pid_t process) {
 }
 
 HttpResponse Watched::about() {
-  WatchedModel known = findModel();
+  WatchedModel known;
+  std::string why;
+  if (!findModel(known, why))
+    return refusal(503, why);
   pid_t process = trainer > 0 ? trainer : trainerOf(folder);
   json text = {{"folder", folder},
                {"live", process > 0},
@@ -117,16 +130,28 @@ HttpResponse Watched::about() {
 /// shorter, as after a resume, is read from its beginning.
 HttpResponse Watched::log(const HttpRequest &request) const {
   int64_t from = std::strtoll(request.parameter("from").c_str(), nullptr, 10);
-  std::string text, why;
-  int file = fovea::runtime::openToRead(folder + "/log.jsonl", why);
-  int64_t size = file < 0 ? 0 : std::max<int64_t>(lseek(file, 0, SEEK_END), 0);
+  std::string text, why, path = folder + "/log.jsonl";
+  // A training that begins has no log yet.
+  errno = 0;
+  int file = fovea::runtime::openToRead(path, why);
+  bool isMissing = file < 0 && errno == ENOENT;
+  int64_t size = file < 0 ? -1 : lseek(file, 0, SEEK_END);
   if (from < 0 || from > size)
     from = 0;
-  text.resize(std::min<int64_t>(size - from, 1 << 20));
-  ssize_t count = file < 0 ? 0 : pread(file, text.data(), text.size(), from);
-  text.resize(std::max<ssize_t>(count, 0));
+  ssize_t count = -1;
+  if (size >= 0) {
+    text.resize(std::min<int64_t>(size - from, 1 << 20));
+    count = fovea::runtime::throughSignals(
+        [&] { return pread(file, text.data(), text.size(), from); });
+  }
+  if (file >= 0 && count < 0)
+    why = std::strerror(errno);
   if (file >= 0)
     close(file);
+  // An empty answer would make the page forget what it has.
+  if (count < 0 && !isMissing)
+    return refusal(503, fmt::format("cannot read '{}': {}", path, why));
+  text.resize(std::max<ssize_t>(count, 0));
   std::string end = std::to_string(from + int64_t(text.size()));
   return {200,
           "text/plain; charset=utf-8",
@@ -135,7 +160,10 @@ HttpResponse Watched::log(const HttpRequest &request) const {
 }
 
 HttpResponse Watched::samples(const std::string &show) {
-  WatchedModel known = findModel();
+  WatchedModel known;
+  std::string why;
+  if (!findModel(known, why))
+    return refusal(503, why);
   std::lock_guard guard(decoding);
   return {200, "application/json", samplesOf(folder, known, show), {}};
 }

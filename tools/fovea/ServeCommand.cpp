@@ -36,6 +36,10 @@ int fovea::cli::runServe(const Arguments &arguments) {
     return badMachine;
   }
   addTraining(*server, arguments.folder, trainer);
+  if (runtime::Status status = server->start(); status.failed()) {
+    beginError() << status.text() << '\n';
+    return badMachine;
+  }
   llvm::outs() << server->address() << '\n';
   llvm::outs().flush();
   server->serve();

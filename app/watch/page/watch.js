@@ -127,8 +127,16 @@ function drawAll() {
   find('latest').replaceChildren(...rows);
 }
 
+/** What the server answers; its sentence is the error where it cannot. */
+async function ask(path) {
+  let answer;
+  try { answer = await fetch(path); } catch { throw new Error('the server has ended'); }
+  if (!answer.ok) throw new Error((await answer.text()).trim());
+  return answer;
+}
+
 async function readLog() {
-  const answer = await fetch(`log?from=${place}`);
+  const answer = await ask(`log?from=${place}`);
   const begin = Number(answer.headers.get('X-From'));
   if (begin !== place) [entries, rest] = [[], ''];
   const text = await answer.text();
@@ -143,7 +151,7 @@ async function readLog() {
 }
 
 async function readState() {
-  const about = await (await fetch('about')).json();
+  const about = await (await ask('about')).json();
   find('title').textContent = document.title = about.model ? `${about.model}: ${about.folder}` : about.folder;
   const last = entries.at(-1);
   const parts = [about.live ? 'training' : 'not training now'];
@@ -166,7 +174,8 @@ async function readState() {
 async function decode() {
   const status = find('about-samples');
   status.textContent = 'decoding ..';
-  const found = await (await fetch(`samples?show=${encodeURIComponent(find('show').value)}`)).json();
+  const found = await ask(`samples?show=${encodeURIComponent(find('show').value)}`)
+    .then((answer) => answer.json(), (error) => ({ error: error.message }));
   status.textContent = found.error ?? 'with the best weights so far';
   find('samples').replaceChildren(...(found.examples ?? []).map((example) => {
     const list = document.createElement('dl');
@@ -186,8 +195,8 @@ async function follow() {
     const isNew = await readLog();
     await readState();
     if (isNew) drawAll();
-  } catch {
-    find('state').textContent = 'the server has ended';
+  } catch (error) {
+    find('state').textContent = error.message;
   }
   setTimeout(follow, 2000);
 }
