@@ -3,9 +3,11 @@
 #include "app/machines/Agreement.h"
 #include "app/Arguments.h"
 #include "app/machines/Launch.h"
+#include "runtime/data/OpenFile.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/mman.h>
@@ -13,6 +15,7 @@
 
 using namespace fovea;
 using namespace fovea::cli;
+using runtime::Status;
 using runtime::Team;
 using Texts = std::map<std::string, std::string>;
 
@@ -77,25 +80,25 @@ std::string fovea::cli::findOdd(const Texts &own) {
   return oddOf(texts, all);
 }
 
-void fovea::cli::shareStandardInput(Team &team) {
+Status fovea::cli::shareStandardInput(Team &team) {
   std::string text;
-  char buffer[1 << 16];
-  while (team.isFirst()) {
-    ssize_t count = read(STDIN_FILENO, buffer, sizeof(buffer));
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      break;
-    text.append(buffer, count);
+  int error = 0;
+  if (team.isFirst() && !runtime::readAll(STDIN_FILENO, text)) {
+    error = errno;
+    text.clear();
   }
   team.broadcast(text);
+  if (error != 0)
+    return Status::machine(
+        fmt::format("cannot read standard input: {}", std::strerror(error)));
   int file = memfd_create("standard input", MFD_CLOEXEC);
-  for (size_t place = 0; file >= 0 && place < text.size();) {
-    ssize_t count = write(file, text.data() + place, text.size() - place);
-    if (count <= 0)
-      break;
-    place += count;
-  }
-  lseek(file, 0, SEEK_SET);
-  dup2(file, STDIN_FILENO);
+  bool isKept = file >= 0 && runtime::writeAll(file, text) &&
+                lseek(file, 0, SEEK_SET) == 0 &&
+                dup2(file, STDIN_FILENO) == STDIN_FILENO;
+  error = errno;
+  if (file >= 0)
+    close(file);
+  return isKept ? Status::success()
+                : Status::machine(fmt::format("cannot keep standard input: {}",
+                                              std::strerror(error)));
 }

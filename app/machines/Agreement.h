@@ -9,6 +9,7 @@
 #ifndef FOVEA_APP_MACHINES_AGREEMENT_H
 #define FOVEA_APP_MACHINES_AGREEMENT_H
 
+#include "runtime/Status.h"
 #include "runtime/train/Team.h"
 
 #include <map>
@@ -34,8 +35,9 @@ std::string findOdd(const std::map<std::string, std::string> &own);
 std::string oddOf(const std::vector<std::map<std::string, std::string>> &texts,
                   const runtime::Team &team);
 
-/// Broadcasts the standard input of rank 0.
-void shareStandardInput(runtime::Team &team);
+/// Broadcasts the standard input of rank 0. All ranks call it; each returns
+/// whether it has the whole input.
+runtime::Status shareStandardInput(runtime::Team &team);
 
 } // namespace fovea::cli
 

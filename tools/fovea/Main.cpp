@@ -141,8 +141,14 @@ static int runTogether(const Launch &launch, int argc, char **argv) {
     say(text.data(), text.size());
     return agree(badMachine);
   }
-  if (readsStandardInput(*arguments))
-    shareStandardInput(*started);
+  if (readsStandardInput(*arguments)) {
+    fovea::runtime::Status shared = shareStandardInput(*started);
+    std::string text = "error: " + shared.text() + "\n";
+    if (shared.failed())
+      say(text.data(), text.size());
+    if (int failed = agree(shared.failed() ? badMachine : done))
+      return failed;
+  }
   if (arguments->threads == 0)
     arguments->threads = std::max(1, fovea_pool_cpus() / started->sharers());
   return flushOutput(runOnTarget(*arguments));
