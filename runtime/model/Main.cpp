@@ -173,7 +173,8 @@ bool Runner::isExample(int descriptor) const {
   if (text->inputs().size() != 1 || !text->inputs().front()->isFile())
     return false;
   char head[512];
-  ssize_t size = pread(descriptor, head, sizeof(head), 0);
+  ssize_t size =
+      throughSignals([&] { return pread(descriptor, head, sizeof(head), 0); });
   std::string_view begin(head, std::max<ssize_t>(size, 0));
   // The last character may be cut.
   return begin.find('\0') != begin.npos || validUtf8(begin) + 4 < begin.size();

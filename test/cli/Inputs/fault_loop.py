@@ -6,10 +6,11 @@
 Each command runs in a copy of a prepared folder. Whichever call fails, the command
 either does its work, with the same results as ever, or ends with exit code 1 or 3 and an
 error. Afterwards the same command, without faults, has the results of one that nothing
-disturbed. --every N takes each N-th call only, and --most N only N of a kind. With
---allocations, it is allocations of memory that fail, and with --driver, calls of CUDA's
-driver. With --interrupted, a signal interrupts a call once (EINTR): then the command does
-its work.
+disturbed. `serve` is a server that is asked for its pages; `program`, `library` and
+`python` use what Fovea compiles. Python, which needs packages, runs if --only names it.
+--every N takes each N-th call only, and --most N only N of a kind. With --allocations, it
+is allocations of memory that fail, and with --driver, calls of CUDA's driver. With
+--interrupted, a signal interrupts a call once (EINTR): then the command does its work.
 """
 
 import argparse
@@ -21,13 +22,17 @@ import shutil
 import subprocess
 import sys
 
-# Calls that touch files, folders, memory and threads, and the error of each.
+# Calls that touch files, folders, memory, threads and sockets, and the error of each. A failed brk has
+# none: it returns another end of the memory than it was asked for.
 ERRORS = {"openat": "EACCES", "read": "EIO", "pread64": "EIO", "write": "ENOSPC", "pwrite64": "ENOSPC",
           "fsync": "EIO", "rename": "EIO", "mkdir": "ENOSPC", "unlink": "EIO", "ftruncate": "ENOSPC",
           "getdents64": "EIO", "newfstatat": "EIO", "fstat": "EIO", "lseek": "EIO", "mmap": "ENOMEM",
-          "brk": "ENOMEM", "clone3": "EAGAIN", "memfd_create": "ENFILE", "fallocate": "ENOSPC",
+          "brk": "retval=0", "clone3": "EAGAIN", "memfd_create": "ENFILE", "fallocate": "ENOSPC",
           "copy_file_range": "EIO", "chmod": "EPERM", "fchmod": "EPERM", "pipe2": "EMFILE",
-          "vfork": "EAGAIN", "link": "EIO", "symlink": "EIO", "readlink": "EIO", "fcntl": "EIO"}
+          "vfork": "EAGAIN", "link": "EIO", "symlink": "EIO", "readlink": "EIO", "fcntl": "EIO",
+          "socket": "EMFILE", "bind": "EACCES", "listen": "EADDRINUSE", "getsockname": "ENOBUFS",
+          "setsockopt": "ENOBUFS", "eventfd2": "EMFILE", "accept4": "EMFILE", "recvfrom": "ECONNRESET",
+          "sendto": "EPIPE", "poll": "ENOMEM"}
 
 TRAIN = ("fovea train copy.fov --data src=a.tsv:1,tgt=a.tsv:2 --valid src=a.tsv:1,tgt=a.tsv:2 --metric exact "
          "--valid-every 2 --report-every 1 --save-every 2 --quiet --threads 1 --out")
@@ -44,6 +49,19 @@ COMMANDS = {
     "info": "fovea info run",
     "data": "fovea data a.tsv --out parts --split train=9,test=1",
     "new": "fovea new translate made",
+    "serve": f"{sys.executable} serving.py @ fovea serve run --port 0",
+    "program": "./copy src.txt --beam 2",
+    "library": "./use run/model.safetensors",
+    "python": f"{sys.executable} use.py run",
+}
+# What a command does before its own work, where that is not `fovea --version`.
+BEFORE = {"program": "./copy --version", "library": "./use", "python": f"{sys.executable} use.py"}
+# How to make what a command runs.
+INCLUDED = "-std=c11 -Wall -Wextra -Werror -I."
+PREPARATIONS = {
+    "program": ["fovea compile run --emit exe -o copy"],
+    "library": ["fovea compile run --emit so -o libcopy.so",
+                f"clang {INCLUDED} use.c -L. -lcopy -Wl,-rpath,$ORIGIN -o use"],
 }
 
 
@@ -60,13 +78,15 @@ class SystemCalls:
         return collections.Counter(one[1] for one in found if one)
 
     def failing(self, call, number):
-        return ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"inject={call}:error={ERRORS[call]}:when={number}"]
+        error = ERRORS[call] if "=" in ERRORS[call] else f"error={ERRORS[call]}"
+        return ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"inject={call}:{error}:when={number}"]
 
 
 class Interruptions(SystemCalls):
     """A signal interrupts one of those that wait, by strace."""
 
-    calls = ("openat", "read", "pread64", "write", "pwrite64", "fsync", "ftruncate", "fallocate", "wait4", "poll")
+    calls = ("openat", "read", "pread64", "write", "pwrite64", "fsync", "ftruncate", "fallocate", "wait4", "poll",
+             "accept4", "recvfrom", "sendto")
 
     def counting(self, file):
         return ["strace", "-f", "-qq", "-o", file, "-e", "trace=" + ",".join(self.calls)]
@@ -127,8 +147,11 @@ class Loop:
 
     @staticmethod
     def run(command, folder, prefix=()):
-        return subprocess.run([*prefix, *command.split()], cwd=folder, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=120)
+        """Runs it behind `prefix`, which stands ahead of all or at an @."""
+        words = command.split()
+        place = words.index("@") if "@" in words else 0
+        words[place:place + ("@" in words)] = prefix
+        return subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
 
     def calls(self, command, folder):
         """How often the command makes each call."""
@@ -159,7 +182,7 @@ class Loop:
         if wanted.returncode != 0:
             sys.exit(f"{name}: {wanted.stderr.decode()}")
         # What the loader of programs does before the command begins is not ours.
-        before = self.calls("fovea --version", "before")
+        before = self.calls(BEFORE.get(name, "fovea --version"), "before")
         for call, count in self.calls(command, "count").items():
             every = max(self.options.every, (count - before[call]) // self.options.most)
             for number in range(before[call] + 1 + every // 2, count + 1, every):
@@ -201,7 +224,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("spec", type=pathlib.Path)
     parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--only", default=",".join(COMMANDS))
+    parser.add_argument("--only", default=",".join(name for name in COMMANDS if name != "python"))
     parser.add_argument("--most", type=int, default=sys.maxsize)
     parser.add_argument("--allocations", metavar="LIBRARY")
     parser.add_argument("--driver", nargs=2, metavar=("FOLDER", "DRIVER"))
@@ -215,11 +238,16 @@ def main():
     (start / "a.tsv").write_text("".join(f"{word}\t{word}\n" for word in words))
     (start / "src.txt").write_text("".join(f"{word}\n" for word in words[:3]))
     subprocess.run(f"{TRAIN} run --steps 4".split(), cwd=start, check=True)
+    names = options.only.split(",")
+    for file in ("serving.py", "use.c", "use.py"):
+        shutil.copy(pathlib.Path(__file__).parent / file, start)
+    for command in sum((PREPARATIONS.get(name, []) for name in names), []):
+        subprocess.run(command.split(), cwd=start, check=True)
     way = (Allocations(options.allocations) if options.allocations else
            DriverCalls(*options.driver) if options.driver else
            Interruptions() if options.interrupted else SystemCalls())
     loop = Loop(options, way)
-    for name in options.only.split(","):
+    for name in names:
         # Libraries of pictures and fonts end the process, or take another font.
         if options.allocations and name == "plot":
             continue
