@@ -139,6 +139,8 @@ protected:
 
   void emitRowList(attn::ComputeOp op, const Storage &list);
   void emitRunList(attn::ComputeOp op, attn::RowsProduct product);
+  mlir::Value readableRow(KernelBuilder &kernel, mlir::Value frame,
+                          attn::ComputeOp op);
   mlir::Value rowOfLeft(KernelBuilder &kernel, const Place &place,
                         attn::ComputeOp op, mlir::Value row);
   mlir::Value isExcluded(KernelBuilder &kernel, const Place &place,

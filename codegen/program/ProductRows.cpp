@@ -61,19 +61,23 @@ void LaunchEmitter::forProducts(
 }
 
 /// A placeholder row for examples without a row on the left side, whose result
-/// the op's condition sets to zero: the weights, packed or not, because the
-/// memory must exist.
-static Value readableRow(KernelBuilder &kernel, Value frame, Type real,
-                         const Storage &left, const Storage &packed,
-                         int64_t leftFirst) {
+/// nobody reads, or the op's condition sets to zero: the weights, packed or
+/// not, because the memory must exist and be written.
+Value LaunchEmitter::readableRow(KernelBuilder &kernel, Value frame,
+                                 ComputeOp op) {
+  RowsProduct product = *rowsProductOf(op);
+  const Storage *packed = storage.packedOf(op);
+  const Storage &left = storage.of(product.left.getArray());
   auto addressOf = [&](const Storage &array) {
     return kernel.create<LLVM::PtrToIntOp>(
         kernel.i64(), kernel.pointerSlot(frame, array.slot));
   };
-  Value distance = kernel.sub(addressOf(packed), addressOf(left));
+  Value distance = kernel.sub(
+      addressOf(packed ? *packed : storage.of(product.right.getArray())),
+      addressOf(left));
   Value bytes = kernel.number(real.getIntOrFloatBitWidth() / 8);
   return kernel.sub(kernel.create<arith::DivSIOp>(distance, bytes),
-                    kernel.number(leftFirst));
+                    kernel.number(product.leftFirst));
 }
 
 /// The position of a row of a product's left side in the current example, in
@@ -103,16 +107,11 @@ Value LaunchEmitter::rowOfLeft(KernelBuilder &kernel, const Place &place,
       kernel.add(start, kernel.mul(row, kernel.number(product.leftWidth)));
   if (!inside || !product.hasRowCondition)
     return at;
-  const Storage *packed = storage.packedOf(op);
-  const Storage &weights =
-      packed ? *packed : storage.of(product.right.getArray());
-  return kernel.select(
-      inside, at,
-      readableRow(kernel, place.frame, real, left, weights, product.leftFirst));
+  return kernel.select(inside, at, readableRow(kernel, place.frame, op));
 }
 
 /// The addresses of the left side's rows, for every participating example. One
-/// that has ended in an inner loop has none and uses the first.
+/// that has ended in an inner loop has none.
 void LaunchEmitter::emitRowList(ComputeOp op, const Storage &list) {
   auto fill = [&](KernelBuilder &kernel, const Place &place,
                   llvm::function_ref<Value(Value)> entry) {
@@ -137,8 +136,8 @@ void LaunchEmitter::emitRowList(ComputeOp op, const Storage &list) {
                        });
                      },
                      [&](const Place &place) {
-                       fill(kernel, place,
-                            [&](Value) { return kernel.number(0); });
+                       Value none = readableRow(kernel, place.frame, op);
+                       fill(kernel, place, [&](Value) { return none; });
                      });
                });
              });

@@ -158,7 +158,13 @@ void CheckedRun::markPadding(Region &region) {
   if (array->shape.size() < 2 || array->shape[1] >= 0)
     return;
   const Program::Length &length = program.lengths[-1 - array->shape[1]];
-  if (length.parent.empty())
+  // Inside of a loop over lists an array has one list for each of other places.
+  int64_t outer = array->shape[0];
+  bool hasLists =
+      length.parentLayout < 0
+          ? outer == length.parentExtent
+          : outer < 0 && program.lengths[-1 - outer].name == length.parent;
+  if (length.parent.empty() || !hasLists)
     return;
   int64_t size = sizeOf(array->element);
   const auto *values =

@@ -91,12 +91,14 @@ void ProgramEmitter::emitPiece(KernelBuilder &kernel, Value frame,
       kernel.loop(begin, end, one, [&](Value row) {
         Value entry =
             kernel.at(kernel.i64(), room.list, kernel.sub(row, begin));
-        // An example that has ended has no row; use the first one, which
-        // exists.
-        kernel.store(zero, entry);
-        forRow(kernel, op, frame, row, [&](const Place &place) {
-          kernel.store(rowOfLeft(kernel, place, product, zero), entry);
-        });
+        forRow(
+            kernel, op, frame, row,
+            [&](const Place &place) {
+              kernel.store(rowOfLeft(kernel, place, product, zero), entry);
+            },
+            [&](const Place &) { // it has ended, and has no row
+              kernel.store(readableRow(kernel, frame, product), entry);
+            });
       });
     auto panelOf = [&](Value place) {
       Value parts = kernel.number(room.product->parts);
