@@ -30,6 +30,10 @@ class Column:
 
 def columns_of(table: Any, names: Sequence[str], what: str) -> dict[str, Column]:
     """The columns of a table that the model has."""
+    for name in names:
+        if table.column_names.count(name) > 1:
+            raise SpecError(f"{what} has {table.column_names.count(name)} columns {name!r}; "
+                            "help: leave one of them")
     found = {name: Column(table.column(name)) for name in names
              if name in table.column_names}
     if not found:
@@ -84,6 +88,19 @@ def _table(arrow: Any, parquet: Any, file: pathlib.Path, names: Sequence[str]) -
     return opened(mapped).read_all()
 
 
+def _object(file: pathlib.Path, what: str) -> dict[str, Any]:
+    """The object of JSON in a file of a saved dataset."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SpecError(f"cannot read '{file}': {error.strerror}") from None
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise SpecError(f"'{file}' is not {what} of a saved dataset")
+    return found
+
+
 def _files(path: pathlib.Path, what: str) -> list[pathlib.Path]:
     """The files of a table, in order."""
     if path.is_file():
@@ -94,23 +111,22 @@ def _files(path: pathlib.Path, what: str) -> list[pathlib.Path]:
     if not path.is_dir():
         raise SpecError(f"there is no file or folder {what}")
     if (path / "dataset_dict.json").is_file():
-        parts = json.loads((path / "dataset_dict.json").read_text(encoding="utf-8"))
-        splits = parts.get("splits", []) if isinstance(parts, dict) else []
-        raise SpecError(f"{what} has the parts {', '.join(map(str, splits))}; help: give the "
-                        "folder of one of them")
+        splits = _object(path / "dataset_dict.json", "the list of parts").get("splits")
+        named = ", ".join(map(str, splits)) if isinstance(splits, list) else "of its folders"
+        raise SpecError(f"{what} has the parts {named}; help: give the folder of one of them")
     state = path / "state.json"
     if not state.is_file():
         files = sorted(path.glob("*.parquet")) or sorted(path.glob("*.arrow"))
         if not files:
             raise SpecError(f"{what} has neither Parquet files nor a saved dataset")
         return files
+    saved = _object(state, "the state")
     try:
-        saved = json.loads(state.read_text(encoding="utf-8"))
         if saved.get("_indices_data_files"):
             raise SpecError(f"{what} has its rows in another order; help: save it after "
                             "flatten_indices()")
         names = [str(entry["filename"]) for entry in saved["_data_files"]]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError):
         raise SpecError(f"'{state}' is not the state of a saved dataset") from None
     # A folder from elsewhere names files in itself only.
     if not names or any(pathlib.Path(name).name != name for name in names):

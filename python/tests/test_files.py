@@ -88,6 +88,14 @@ def test_mistakes_of_files(tmp_path):
     (moved / "state.json").write_text(json.dumps({"_data_files": [{"filename": "../x.arrow"}]}))
     broken = stored(tmp_path / "broken")
     (broken / "state.json").write_text("{}")
+    deep = stored(tmp_path / "deep")
+    (deep / "state.json").write_text("[" * 100000)
+    (stored(tmp_path / "parts") / "dataset_dict.json").write_text('{"splits": ["a", "b"]}')
+    (stored(tmp_path / "odd") / "dataset_dict.json").write_text('{"splits": ')
+    twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["src", "src"])
+    with pa.ipc.new_file(tmp_path / "twice.arrow", twice.schema) as stream:
+        stream.write_table(twice)
+    pq.write_table(twice, tmp_path / "twice.parquet")
     lacking = stored(tmp_path / "lacking")
     (lacking / "data-00001-of-00002.arrow").unlink()
     for path, mistake in (
@@ -101,6 +109,11 @@ def test_mistakes_of_files(tmp_path):
             ("mixed", "have different columns"), ("gone", "there is no file or folder"),
             ("moved", "names files outside of its folder"),
             ("broken", "is not the state of a saved dataset"),
+            ("deep", "'.*state.json' is not the state of a saved dataset"),
+            ("parts", "has the parts a, b; help: give the folder"),
+            ("odd", "'.*dataset_dict.json' is not the list of parts of a saved dataset"),
+            ("twice.parquet", "has 2 columns 'src'; help: leave one|cannot read '.*twice.parquet'"),
+            ("twice.arrow", "has 2 columns 'src'; help: leave one"),
             ("lacking", "cannot read '.*data-00001-of-00002.arrow'")):
         with pytest.raises(fovea.SpecError, match=mistake):
             model.fit(tmp_path / path)
