@@ -31,6 +31,10 @@ Status ArkFile::fail(const std::string &why) const {
       fmt::format("cannot read the features '{}': {}", name, why));
 }
 
+Status ArkFile::tooEarly() const {
+  return fail(error != 0 ? std::strerror(error) : "it ends too early");
+}
+
 Status ArkFile::open(const std::string &path, std::unique_ptr<ArkFile> &file) {
   std::string why;
   int descriptor = openToRead(path, why);
@@ -55,6 +59,7 @@ bool ArkFile::refill() {
   place = 0;
   ssize_t count = throughSignals(
       [&] { return ::read(descriptor, input.data(), bytesAtOnce); });
+  error = count < 0 ? errno : 0;
   input.resize(size_t(std::max<ssize_t>(count, 0)));
   isAtEnd = input.empty();
   return !isAtEnd;
@@ -103,7 +108,7 @@ Status ArkFile::nextKey(std::string &key) {
       return fail("it is not an archive of Kaldi: no key begins it");
   }
   // One space ends a key; what follows is the matrix.
-  if (!key.empty() && take() < 0)
+  if (error != 0 || (!key.empty() && take() < 0))
     return tooEarly();
   return Status::success();
 }

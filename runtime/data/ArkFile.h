@@ -42,7 +42,8 @@ private:
   using Values = std::vector<double>;
 
   Status fail(const std::string &why) const;
-  Status tooEarly() const { return fail("it ends too early"); }
+  /// Why there is no next byte.
+  Status tooEarly() const;
   bool refill();
   /// The next byte; -1 at the end.
   int peek();
@@ -63,6 +64,7 @@ private:
   std::string name, input;
   size_t place = 0; // in `input`
   bool isAtEnd = false;
+  int error = 0; // of the system, if it could not be read to its end
 };
 
 } // namespace fovea::runtime
