@@ -25,6 +25,28 @@ static void mark(llvm::Function &function, const Target &target) {
   function.addFnAttr(llvm::Attribute::NoUnwind);
 }
 
+/// The flags and attributes are those of clang's `-fcf-protection=full` and
+/// `-mbranch-protection=standard`.
+void fovea::codegen::protectControlFlow(llvm::Module &module) {
+  const llvm::Triple &triple = module.getTargetTriple();
+  if (triple.isX86()) {
+    for (const char *flag : {"cf-protection-return", "cf-protection-branch"})
+      module.addModuleFlag(llvm::Module::Min, flag, 1);
+  } else if (triple.isAArch64()) {
+    for (const char *flag : {"branch-target-enforcement", "sign-return-address",
+                             "guarded-control-stack"})
+      module.addModuleFlag(llvm::Module::Min, flag, 1);
+    for (llvm::Function &function : module) {
+      if (function.isDeclaration())
+        continue;
+      function.addFnAttr("branch-target-enforcement");
+      function.addFnAttr("guarded-control-stack");
+      function.addFnAttr("sign-return-address", "non-leaf");
+      function.addFnAttr("sign-return-address-key", "a_key");
+    }
+  }
+}
+
 std::unique_ptr<llvm::Module> fovea::codegen::translateToLLVM(
     mlir::ModuleOp module, llvm::LLVMContext &context,
     llvm::TargetMachine &machine, const Target &target) {
@@ -39,6 +61,7 @@ std::unique_ptr<llvm::Module> fovea::codegen::translateToLLVM(
   for (llvm::Function &function : *translated)
     if (!function.isDeclaration())
       mark(function, target);
+  protectControlFlow(*translated);
   // Symbols that splitModule shares between objects are not part of an
   // interface.
   for (llvm::Function &function : *translated)

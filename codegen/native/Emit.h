@@ -31,6 +31,10 @@ std::unique_ptr<llvm::Module> translateToLLVM(mlir::ModuleOp module,
                                               llvm::TargetMachine &machine,
                                               const Target &target);
 
+/// Lets the CPU check returns, and jumps through pointers, in the code of a
+/// module (CET, BTI). Older CPUs execute the same code without checks.
+void protectControlFlow(llvm::Module &module);
+
 /// Runs LLVM's pipeline of a level (0..3) without the vectorisers: kernels are
 /// written as vectors, and none of its passes changes a rounding. Level 1 with
 /// code generation at 2 was as fast as 2 and spilled less.

@@ -211,6 +211,7 @@ fovea::codegen::emitImage(const Image &image, const Target &target) {
   module.setDataLayout((*machine)->createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
   ImageEmitter(image, module).run();
+  protectControlFlow(module);
   auto object = emitFile(module, **machine, llvm::CodeGenFileType::ObjectFile);
   if (!object)
     return object.takeError();

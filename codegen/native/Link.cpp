@@ -17,6 +17,7 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
 #include <fcntl.h>
@@ -212,6 +213,12 @@ static llvm::Error link(llvm::ArrayRef<llvm::MemoryBufferRef> objects,
   // The tables of functions cannot be overwritten once the program runs.
   if (kind == Output::Program || kind == Output::Library)
     command->push_back("-Wl,-z,relro,-z,now");
+  // Debian's startup code returns as calls expect, but has no note of it.
+  llvm::Triple machine(options.triple.empty()
+                           ? llvm::sys::getDefaultTargetTriple()
+                           : options.triple);
+  if (kind != Output::Object && machine.isX86())
+    command->push_back("-Wl,-z,shstk");
   if (kind == Output::Module) {
     for (const std::string &name : options.exports)
       command->push_back("-Wl,--export=" + name);
