@@ -104,7 +104,8 @@ def Attn_Product : AttrDef<Attn_Dialect, "Product"> {
 
     The kind says what is multiplied at once.
 
-    * `weights`: the rows of all examples, with a B that the batch has once.
+    * `weights`: the rows of all examples, with a B that the batch has once. B
+      may be one matrix of several, and some rows of it.
     * `place`: the same, of an A that is read at one place of its first axes:
       a number, or the step of the loop around the equation.
     * `examples`: C is a sum over the examples, whose terms are consecutive.

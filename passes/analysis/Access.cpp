@@ -284,6 +284,16 @@ ReadOp fovea::attn::plainRead(Operation *user, Value array) {
              : nullptr;
 }
 
+bool fovea::attn::staysInside(const AccessIndex &index, Attribute extent,
+                              ComputeOp op) {
+  if (index.kind == AccessIndex::Constant) {
+    std::optional<int64_t> size = numberOf(extent);
+    return size && index.offset >= 0 && index.offset < *size;
+  }
+  return index.kind == AccessIndex::Iterator && index.offset == 0 &&
+         op.getExtents()[index.iterator] == extent;
+}
+
 SmallVector<Guard> fovea::attn::guardsOf(ComputeOp op) {
   if (!op.hasCondition())
     return {};

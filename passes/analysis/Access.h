@@ -104,6 +104,11 @@ bool follows(mlir::Value condition, ComputeOp op, llvm::ArrayRef<Guard> known);
 /// `value` of type index as one AccessIndex of the compute `op`.
 AccessIndex classify(mlir::Value value, ComputeOp op);
 
+/// Returns whether `index` is always inside an axis of `extent` that `op` reads
+/// there. The condition of `op` need not hold.
+bool staysInside(const AccessIndex &index, mlir::Attribute extent,
+                 ComputeOp op);
+
 /// A condition `index == value` that holds for every relevant element.
 struct Equality {
   unsigned index;

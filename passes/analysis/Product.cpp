@@ -97,13 +97,20 @@ std::optional<RowsProduct> fovea::attn::rowsProductOf(ComputeOp op) {
     for (Value value :
          result.left.getIndices().drop_back(product.getRows().size() + 1))
       result.places.push_back(classify(value, op));
-  AccessIndex first = classify(result.right.getIndices()[0], op),
-              second = classify(result.right.getIndices()[1], op);
+  auto at = result.right.getIndices();
+  AccessIndex first = classify(at[at.size() - 2], op),
+              second = classify(at.back(), op);
   bool isTransposed = first.iterator == column;
   result.rowStride = isTransposed ? 1 : rightWidth;
   result.columnStride = isTransposed ? rightWidth : 1;
   result.rightFirst = first.offset * rightWidth + second.offset +
                       result.first * result.columnStride;
+  // One matrix of several.
+  int64_t size = rightWidth;
+  for (int64_t axis = right.getRank() - 3; axis >= 0; --axis) {
+    size *= *numberOf(right.getExtent(axis + 1));
+    result.rightFirst += classify(at[axis], op).offset * size;
+  }
   return result;
 }
 

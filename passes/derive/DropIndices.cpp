@@ -12,6 +12,7 @@
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Equations.h"
 
+#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -36,10 +37,8 @@ static bool staysInside(ReadOp read, const llvm::SmallBitVector &axes) {
   auto reader = read->getParentOfType<ComputeOp>();
   return llvm::all_of(axes.set_bits(), [&](unsigned axis) {
     Attribute extent = read.getArrayType().getExtent(axis);
-    AccessIndex at = classify(read.getIndices()[axis], reader);
-    return at.offset == 0 && (at.kind == AccessIndex::Constant ||
-                              (at.kind == AccessIndex::Iterator &&
-                               reader.getExtents()[at.iterator] == extent));
+    return fovea::attn::staysInside(classify(read.getIndices()[axis], reader),
+                                    extent, reader);
   });
 }
 
@@ -56,17 +55,19 @@ static bool isView(ArrayType type, const llvm::SmallBitVector &axes) {
 }
 
 /// The reads of `array`, the result of `op`, if all uses that `counts` are
-/// reads inside `axes`, or outputs that can be views.
+/// reads inside `axes`, or outputs that can be views. `mayBeOwn`: `op` may read
+/// itself.
 static std::optional<SmallVector<ReadOp>>
 readsOf(Value array, Operation *op, const llvm::SmallBitVector &axes,
-        llvm::function_ref<bool(Operation *)> counts,
-        bool mayBeOutput = false) {
+        llvm::function_ref<bool(Operation *)> counts, bool mayBeOutput = false,
+        bool mayBeOwn = false) {
   SmallVector<ReadOp> reads;
   for (Operation *user : array.getUsers()) {
     if (mayBeOutput && isa<OutputOp>(user))
       continue;
     ReadOp read = plainRead(user, array);
-    if (read && !op->isAncestor(read) && read->getParentOfType<ComputeOp>() &&
+    bool isOwn = op->isAncestor(user);
+    if (read && (!isOwn || mayBeOwn) && read->getParentOfType<ComputeOp>() &&
         (!read.getOtherwise() || staysInside(read, axes)))
       reads.push_back(read);
     else if (counts(user))
@@ -158,8 +159,14 @@ static ComputeOp dropIndices(ComputeOp op, const llvm::SmallBitVector &unused,
     for (Operation &inner : from.front())
       body.clone(inner, values);
   }
+  SmallVector<ReadOp> own;
+  once.walk([&](ReadOp read) {
+    if (read.getArray() == op.getResult())
+      own.push_back(read);
+  });
   // Axes of the result: the parallel indices, then the indices of a softmax.
   readWithout(reads, once.getResult(), unused);
+  readWithout(own, once.getResult(), unused);
   if (!op.getResult().use_empty()) {
     ArrayType type = op.getResult().getType();
     op.getResult().replaceAllUsesWith(
@@ -171,9 +178,11 @@ static ComputeOp dropIndices(ComputeOp op, const llvm::SmallBitVector &unused,
   return once;
 }
 
-/// Readers of a parameter at axes of one place use a view without these.
-static void dropAxes(ParamOp param) {
-  ArrayType type = param.getResult().getType();
+/// Readers of a parameter, or of data, at axes of one place use a view without
+/// these.
+static void dropAxes(Operation *given) {
+  Value array = given->getResult(0);
+  auto type = cast<ArrayType>(array.getType());
   llvm::SmallBitVector single(type.getRank());
   SmallVector<Attribute> shape;
   for (auto [axis, extent] : llvm::enumerate(type.getShape()))
@@ -181,21 +190,32 @@ static void dropAxes(ParamOp param) {
       single.set(axis);
     else
       shape.push_back(extent);
-  std::optional<SmallVector<ReadOp>> reads = readsOf(
-      param.getResult(), param, single, [](Operation *) { return true; });
+  std::optional<SmallVector<ReadOp>> reads =
+      readsOf(array, given, single, [](Operation *) { return true; });
   if (shape.empty() || !isView(type, single) || !reads || reads->empty())
     return;
-  OpBuilder builder(param->getContext());
-  builder.setInsertionPointAfter(param);
-  Value view = makeView(builder, param.getResult(),
-                        ArrayType::get(shape, type.getElementType()),
-                        single.find_first());
+  OpBuilder builder(given->getContext());
+  builder.setInsertionPointAfter(given);
+  Value view =
+      makeView(builder, array, ArrayType::get(shape, type.getElementType()),
+               single.find_first());
   readWithout(*reads, view, single);
+}
+
+/// Returns whether `read` is at the only place of an axis of one place.
+static bool isAtOnlyPlaces(ReadOp read, ComputeOp reader) {
+  for (auto [axis, extent] : llvm::enumerate(read.getArrayType().getShape()))
+    if (numberOf(extent) == 1 &&
+        !fovea::attn::staysInside(classify(read.getIndices()[axis], reader),
+                                  extent, reader))
+      return false;
+  return true;
 }
 
 /// The ops of a recurrence in which an index of one place orders the reads: all
 /// that remain after repeatedly removing ops that read none of the rest, or
-/// that none of the rest reads.
+/// that none of the rest reads. If all of their reads of each other are at the
+/// only places of such indices, none of these orders anything.
 static llvm::SmallPtrSet<Operation *, 16> recurrencesOf(SystemOp system) {
   llvm::MapVector<Operation *, SmallVector<Operation *>> readers, sources;
   for (Operation &op : system.getOps()) {
@@ -231,7 +251,27 @@ static llvm::SmallPtrSet<Operation *, 16> recurrencesOf(SystemOp system) {
           free.push_back(other);
     }
   }
-  return left;
+  llvm::EquivalenceClasses<Operation *> connected;
+  SmallVector<Operation *> ordered;
+  for (Operation *op : left) {
+    connected.insert(op);
+    for (Operation *source : sources[op])
+      if (left.contains(source))
+        connected.unionSets(op, source);
+    forArrays(*op, [&](Operation *user, Value array) {
+      if (!left.contains(array.getDefiningOp()))
+        return;
+      ReadOp read = plainRead(user, array);
+      auto reader = dyn_cast<ComputeOp>(op);
+      if (!read || !reader || !isAtOnlyPlaces(read, reader))
+        ordered.push_back(op);
+    });
+  }
+  llvm::SmallPtrSet<Operation *, 16> result;
+  for (Operation *op : ordered)
+    for (Operation *member : connected.members(op))
+      result.insert(member);
+  return result;
 }
 
 namespace {
@@ -243,8 +283,9 @@ struct DropIndices : fovea::attn::impl::DropIndicesBase<DropIndices> {
     for (auto op : system.getOps<ComputeOp>())
       worklist.insert(op);
     if (ofOne) {
-      for (auto param : llvm::to_vector(system.getOps<ParamOp>()))
-        dropAxes(param);
+      for (Operation &op : llvm::make_early_inc_range(system.getOps()))
+        if (isa<ParamOp, DataOp>(op))
+          dropAxes(&op);
       worklist.remove_if([&, recurrent = recurrencesOf(system)](Operation *op) {
         return recurrent.contains(op);
       });
@@ -265,7 +306,7 @@ struct DropIndices : fovea::attn::impl::DropIndicesBase<DropIndices> {
                    needed.contains(
                        op->getBlock()->findAncestorOpInBlock(*user));
           },
-          isSum);
+          isSum, ofOne);
       if (unused.none() || !reads || (reads->empty() && !isSum))
         continue;
       // Its readers may not depend on the index any more either.

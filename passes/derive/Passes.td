@@ -276,16 +276,18 @@ def DropIndices : Pass<"attn-drop-indices", "::mlir::ModuleOp"> {
     * In: systems.
     * Out: the same systems, in which no array that is only read has an index
       that its equation does not look at. With `of-one` none has an index of one
-      place instead, nor a parameter an axis of one, as weights of convolutions
-      have; an output that is a sum is a view of one without these.
+      place instead. Parameters and data lose axes of one place, as weights of
+      convolutions and batches of one have them. An output that is a sum is a
+      view of one without these.
     * After `attn-split-concat`, which takes apart what stands still from what
       does not. Before `attn-differentiate`: the adjoint then is added up over
       the index before it goes on. With `of-one` after `attn-inherit-support`.
     * What is asked for beside the objective does not count: it gets a copy
       with all indices.
-    * Not: other outputs, indices of one place in recurrences, where they tell
-      what is before what, parts of concatenations, arrays that are read with cases or
-      outside of their extents, and indices along which a length varies.
+    * Not: other outputs, indices of one place in recurrences that read beyond
+      that place, where they tell what is before what, parts of concatenations,
+      arrays that are read with cases or outside of their extents, and indices
+      along which a length varies.
 
     Example: the part of `W (q[t] ++ h[i])` that stands still while i moves.
 

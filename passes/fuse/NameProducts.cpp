@@ -294,12 +294,29 @@ static Band rangeOf(int64_t first, int64_t last, int64_t width) {
   return range;
 }
 
+/// Returns whether the weights are a matrix at one known place of the axes
+/// before it, so that the distances between its elements are known.
+static bool isMatrixAt(ReadOp read, const Axes &axes) {
+  ArrayType type = read.getArrayType();
+  if (axes.index.size() != 2)
+    return false;
+  for (auto [axis, place] : llvm::enumerate(axes.places)) {
+    std::optional<int64_t> extent = numberOf(type.getExtent(axis));
+    if (place.kind != AccessIndex::Constant || place.offset < 0 || !extent ||
+        place.offset >= *extent)
+      return false;
+  }
+  return (axes.places.empty() ||
+          numberOf(type.getExtent(type.getRank() - 2))) &&
+         numberOf(type.getExtent(type.getRank() - 1));
+}
+
 /// The rows of all examples times weights.
 static ProductAttr weightsOf(ComputeOp op, ReadOp left, ReadOp right,
                              unsigned side) {
   std::optional<Axes> a = axesOf(left, op, /*withPlaces=*/true),
-                      b = axesOf(right, op);
-  if (!a || !b || b->index.size() != 2 || a->index.empty() ||
+                      b = axesOf(right, op, /*withPlaces=*/true);
+  if (!a || !b || !isMatrixAt(right, *b) || a->index.empty() ||
       isPerExample(right.getArray()) || !isPerExample(left.getArray()) ||
       op.getNumReduction() != 1)
     return {};
@@ -317,8 +334,7 @@ static ProductAttr weightsOf(ComputeOp op, ReadOp left, ReadOp right,
   auto count = numberOf(op.getExtents()[term]);
   if (!width || !count || *count < leastExtent ||
       !numberOf(left.getArrayType().getExtent(numPlaces + column)) ||
-      !numberOf(right.getArrayType().getExtent(1)) || !b->has(column) ||
-      !b->has(term))
+      !b->has(column) || !b->has(term))
     return {};
   int64_t first = 0, last = *width;
   if (!op.hasCondition() || !isConditionOfRows(op))

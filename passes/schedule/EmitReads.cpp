@@ -322,8 +322,14 @@ void Emitter::emitRead(ReadOp read, OpBuilder &builder, IRMapping &mapping) {
             builder.getArrayAttr({builder.getI64IntegerAttr(number), place}));
     places.push_back(builder.getArrayAttr(pairs));
   }
+  // Along the axis of a loop the first steps have taken the default.
   Value fallback;
-  if (read.getOtherwise() && !route.axes.empty())
+  auto mayLeave = [&](unsigned axis) {
+    return !staysInside(main->indices[axis],
+                        read.getArrayType().getExtent(axis),
+                        read->getParentOfType<ComputeOp>());
+  };
+  if (read.getOtherwise() && llvm::any_of(route.axes, mayLeave))
     fallback = mapping.lookup(read.getOtherwise());
   Value element = ReadOp::create(
       builder, read.getLoc(), read.getType(), array, indices, alternatives,

@@ -210,6 +210,48 @@ attn.system @step {
 
 // -----
 
+// In a recurrence over other places, an index of one place orders nothing.
+// Data has a view without it, and so has the output.
+
+// ONE-LABEL: attn.system @batch
+// ONE:       %[[X:.*]] = attn.reshape %{{.*}} keep 1 : !attn.array<["T", 1, 4], f64> -> !attn.array<["T", 4], f64>
+// ONE:       %[[H:.*]] = attn.compute "h" (%[[T:.*]]: "T", %[[K:.*]]: 4) {
+// ONE:         attn.read %[[G:.*]][%[[T]], %[[K]]]
+// ONE:         attn.read %[[H]][%{{[0-9]+}}, %[[K]]] default
+// ONE:       %[[G]] = attn.compute "g" (%[[T:.*]]: "T", %[[K:.*]]: 4) {
+// ONE:         attn.read %[[X]][%[[T]], %[[K]]]
+// ONE:         attn.read %[[H]][%{{[0-9]+}}, %[[K]]] default
+attn.system @batch {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<["T", 1, 4], f64>
+  %h = attn.compute "h" (%t: "T", %b: 1, %k: 4) {
+    %zero = arith.constant 0.0 : f64
+    %c1 = arith.constant 1 : index
+    %0 = attn.read %g[%t, %b, %k] : !attn.array<["T", 1, 4], f64>
+    %before = arith.subi %t, %c1 : index
+    %1 = attn.read %h[%before, %b, %k] default %zero : f64 : !attn.array<["T", 1, 4], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 1, 4], f64>
+  %g = attn.compute "g" (%t: "T", %b: 1, %k: 4) {
+    %zero = arith.constant 0.0 : f64
+    %c1 = arith.constant 1 : index
+    %0 = attn.read %x[%t, %b, %k] : !attn.array<["T", 1, 4], f64>
+    %before = arith.subi %t, %c1 : index
+    %1 = attn.read %h[%before, %b, %k] default %zero : f64 : !attn.array<["T", 1, 4], f64>
+    %2 = arith.addf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 1, 4], f64>
+  %last = attn.compute "last" (%k: 4) sum (%t: "T") {
+    %c0 = arith.constant 0 : index
+    %0 = attn.read %h[%t, %c0, %k] : !attn.array<["T", 1, 4], f64>
+    attn.yield %0 : f64
+  } : !attn.array<[4], f64>
+  attn.output "last" %last : !attn.array<[4], f64>
+}
+
+// -----
+
 // What is asked for beside the objective gets a copy with all indices.
 
 // CHECK-LABEL: attn.system @asked

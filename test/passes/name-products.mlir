@@ -53,6 +53,43 @@ attn.program @columns {
 
 // -----
 
+// Weights that are one of several matrices, or some of its rows. A matrix that
+// the example chooses is not one that the batch has once.
+
+// CHECK-LABEL: attn.program @matrix
+attn.program @matrix {
+  %x = attn.data "x" : !attn.array<[32], f64>
+  %i = attn.data "i" : !attn.array<[], i64>
+  %w = attn.param "w" : !attn.array<[2, 3, 64, 32], f64>
+  // CHECK: attn.compute "h"
+  // CHECK: attn.product = #attn.product<weights, left = 0, columns(0), terms(1)>
+  %h = attn.compute "h" (%n: 16) sum (%k: 32) {
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c48 = arith.constant 48 : index
+    %row = arith.addi %n, %c48 : index
+    %0 = attn.read %x[%k] : !attn.array<[32], f64>
+    %1 = attn.read %w[%c1, %c2, %row, %k] : !attn.array<[2, 3, 64, 32], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[16], f64>
+  // CHECK: attn.compute "g"
+  // CHECK-NOT: attn.product
+  %g = attn.compute "g" (%n: 64) sum (%k: 32) {
+    %c1 = arith.constant 1 : index
+    %number = attn.read %i[] : !attn.array<[], i64>
+    %at = arith.index_cast %number : i64 to index
+    %0 = attn.read %x[%k] : !attn.array<[32], f64>
+    %1 = attn.read %w[%at, %c1, %n, %k] : !attn.array<[2, 3, 64, 32], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<[64], f64>
+  attn.output "h" %h : !attn.array<[16], f64>
+  attn.output "g" %g : !attn.array<[64], f64>
+}
+
+// -----
+
 // At one place of the left side.
 
 // CHECK-LABEL: attn.program @place

@@ -138,6 +138,31 @@ attn.system @defaults {
 
 // -----
 
+// The carry of vectors starts with the default too. A read of it is plain where
+// its other indices stay inside.
+
+// CHECK-LABEL: attn.program @inside
+// CHECK:       attn.scan "T" (%{{.*}}) carries (%[[CARRY:.*]] = %{{.*}}
+// CHECK:         attn.compute "p" (%[[K:.*]]: 4) {
+// CHECK:           attn.read %[[CARRY]][%[[K]]] : !attn.array<[4], f64>
+// CHECK:           attn.read %[[CARRY]][%{{[0-9]+}}] default %{{.*}} : f64 : !attn.array<[4], f64>
+attn.system @inside {
+  attn.length "T"
+  %p = attn.compute "p" (%t: "T", %k: 4) {
+    %c1 = arith.constant 1 : index
+    %five = arith.constant 5.0 : f64
+    %before = arith.subi %t, %c1 : index
+    %left = arith.subi %k, %c1 : index
+    %0 = attn.read %p[%before, %k] default %five : f64 : !attn.array<["T", 4], f64>
+    %1 = attn.read %p[%before, %left] default %five : f64 : !attn.array<["T", 4], f64>
+    %2 = arith.addf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 4], f64>
+  attn.output "p" %p : !attn.array<["T", 4], f64>
+}
+
+// -----
+
 // A recurrence over two indices: one loop in the other. The boundary of the
 // inner one is a row of the outer; the rows so far are carried whole.
 
