@@ -11,15 +11,14 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
+#include <set>
+
 using namespace fovea;
 using namespace fovea::editors;
 using llvm::SMLoc;
 using llvm::SourceMgr;
 using llvm::StringRef;
 namespace lsp = llvm::lsp;
-
-/// As many as an editor lists.
-static constexpr unsigned mostProblems = 100;
 
 /// JSON takes UTF-8 alone.
 static std::string clean(StringRef text) {
@@ -29,48 +28,48 @@ static std::string clean(StringRef text) {
 Analysis::Analysis(const std::string &path, const std::string &text,
                    const ReadOpen &readOpen)
     : path(path) {
-  arguments.specs = {path};
-  session =
-      std::make_unique<cli::Session>(arguments, llvm::nulls(), mostProblems);
+  diagnostics = std::make_unique<Diagnostics>(llvm::nulls(), mostProblems);
   check(text, readOpen);
-  resolve();
-  addMessages();
 }
 
-/// Records all further messages.
-void Analysis::listen() {
-  session->diagnostics().listen([this](SourceMgr::DiagKind kind, Code code,
-                                       SMLoc loc, const std::string &text) {
+Analysis::~Analysis() = default;
+
+void Analysis::listenTo(Diagnostics &diagnostics,
+                        std::vector<Message> &messages) {
+  diagnostics.listen([&](SourceMgr::DiagKind kind, Code code, SMLoc loc,
+                         const std::string &text) {
     messages.push_back({kind, code, loc, text});
   });
 }
 
-/// Turns the recorded messages into problems.
-void Analysis::addMessages() {
+/// Turns messages into problems.
+void Analysis::addMessages(llvm::ArrayRef<Message> messages) {
   for (const Message &message : messages)
     add(message.kind, message.code, message.loc, message.text);
-  messages.clear();
 }
 
 void Analysis::check(const std::string &text, const ReadOpen &readOpen) {
-  listen();
+  std::vector<Message> messages;
+  Description description;
   FrontendOptions options;
   options.includeDir = llvm::sys::path::parent_path(path).str();
   options.readUsed = readOpen;
   options.facts = &facts;
-  model = session->openText(text, path, options);
-  session->diagnostics().listen(nullptr);
-  if (model)
-    dimValues = model->dims;
+  listenTo(*diagnostics, messages);
+  spec = fov::checkSpec(text, path, options, *diagnostics, description,
+                        fov::Systems::training);
+  diagnostics->listen(nullptr);
+  isGood = spec != nullptr;
+  if (isGood)
+    dimValues = description.dims;
+  findFiles();
+  addMessages(messages);
 }
 
-/// Finds the names of all files that the check read.
-void Analysis::resolve() {
-  SourceMgr &sources = session->diagnostics().sources();
-  std::vector<Names::File> files;
-  std::vector<unsigned> buffers;
-  std::map<std::string, int> fileOf; // by path
-  Diagnostics silent(llvm::nulls());
+/// Finds the files that the check read.
+void Analysis::findFiles() {
+  SourceMgr &sources = diagnostics->sources();
+  std::set<std::string> known;
   // What a file uses was read after it: the last comes first, but for the
   // prelude, which the compiler reads before all.
   unsigned count = sources.getNumBuffers();
@@ -82,10 +81,24 @@ void Analysis::resolve() {
   for (unsigned id : order) {
     const llvm::MemoryBuffer &buffer = *sources.getMemoryBuffer(id);
     std::string name = buffer.getBufferIdentifier().str();
-    if (id > 2 && fileOf.count(name))
+    if (id > 2 && !known.insert(name).second)
       continue; // read a second time
+    paths.push_back(name);
+    allLines.emplace_back(buffer.getBuffer());
+  }
+  mainFile = paths.size() - 1;
+}
+
+/// Finds the names of all files that the check read.
+const Names &Analysis::names() const {
+  if (resolved)
+    return *resolved;
+  std::vector<Names::File> files;
+  std::map<std::string, int> fileOf; // by path
+  Diagnostics silent(llvm::nulls());
+  for (auto [name, lines] : llvm::zip_equal(paths, allLines)) {
     Names::File &file = files.emplace_back();
-    file.text = buffer.getBuffer();
+    file.text = lines.text();
     file.ast = parse(file.text, silent);
     if (!file.ast)
       file.ast = std::make_unique<ast::File>();
@@ -98,14 +111,11 @@ void Analysis::resolve() {
           fileOf.find(llvm::sys::path::remove_leading_dotslash(used).str());
       file.used[s->model.str()] = known == fileOf.end() ? -1 : known->second;
     }
-    if (id > 2)
+    if (files.size() > 1 && files.size() < paths.size())
       fileOf[name] = files.size() - 1;
-    paths.push_back(name);
-    mainFile = files.size() - 1;
   }
-  for (const Names::File &file : files)
-    allLines.emplace_back(file.text);
   resolved = std::make_unique<Names>(std::move(files));
+  return *resolved;
 }
 
 bool Analysis::reads(StringRef other) const {
@@ -165,7 +175,7 @@ lsp::Range Analysis::placeOf(SMLoc loc, unsigned &file) const {
 lsp::Range Analysis::useOf(unsigned file) const {
   StringRef stem = llvm::sys::path::stem(paths[file]);
   const ast::Statement *first = nullptr;
-  for (const ast::Statement *s : resolved->files()[mainFile].ast->statements) {
+  for (const ast::Statement *s : names().files()[mainFile].ast->statements) {
     if (s->kind != ast::StatementKind::Use)
       continue;
     if (s->model == stem)
@@ -183,7 +193,7 @@ void Analysis::add(SourceMgr::DiagKind kind, Code code, SMLoc loc,
     file = mainFile;
   if (kind == SourceMgr::DK_Note) {
     std::string where = pathOf(file);
-    if (found.empty() || !loc.isValid() || where.empty())
+    if (found.empty() || isRepeating || !loc.isValid() || where.empty())
       return;
     auto uri = lsp::URIForFile::fromFile(where);
     if (!uri)
@@ -194,6 +204,7 @@ void Analysis::add(SourceMgr::DiagKind kind, Code code, SMLoc loc,
     related->emplace_back(lsp::Location(*uri, range), clean(text));
     return;
   }
+  isRepeating = false;
   Problem &problem = found.emplace_back();
   problem.code = code;
   lsp::Diagnostic &diagnostic = problem.diagnostic;
@@ -219,6 +230,7 @@ void Analysis::add(SourceMgr::DiagKind kind, Code code, SMLoc loc,
       });
   if (isRepeated) {
     found.pop_back();
+    isRepeating = true;
     return;
   }
   if (StringRef(text).ends_with("is never used"))
@@ -277,10 +289,13 @@ void Analysis::addFixes(Problem &problem, StringRef word, SMLoc loc,
 std::vector<const SpecFacts::ArrayFact *>
 Analysis::factsOf(const Declaration &declaration) const {
   std::vector<const SpecFacts::ArrayFact *> result;
+  if (factsAt.empty())
+    for (auto [number, fact] : llvm::enumerate(facts.arrays))
+      factsAt[fact.loc.getPointer()].push_back(number);
   for (StringRef place : declaration.places)
-    for (const SpecFacts::ArrayFact &fact : facts.arrays)
-      if (fact.loc.getPointer() == place.data())
-        result.push_back(&fact);
+    if (auto at = factsAt.find(place.data()); at != factsAt.end())
+      for (unsigned number : at->second)
+        result.push_back(&facts.arrays[number]);
   if (!result.empty() || declaration.def)
     return result;
   auto it = older.find(declaration.name.str());
@@ -310,8 +325,7 @@ StringRef Analysis::stepOf(StringRef name) const {
              : StringRef();
 }
 
-void Analysis::keepFrom(const Analysis &last) {
-  keepTrialOf(last);
+void Analysis::keepFactsOf(const Analysis &last) {
   if (dimValues.empty())
     dimValues = last.dimValues;
   older = last.older;

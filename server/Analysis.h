@@ -2,25 +2,35 @@
 //
 // Checks the text of an editor as `fovea check` does, and keeps what was found:
 // what is wrong, which names mean what, their shapes, and what the decoder does
-// with them. The front end runs at once. Lowering, which takes longer and finds
-// the rest, is a second step.
+// with them. The system of training is checked at once. A second step checks
+// decoding and lowers both, which takes longer and finds the rest.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_SERVER_ANALYSIS_H
 #define FOVEA_SERVER_ANALYSIS_H
 
-#include "app/open/Session.h"
+#include "frontends/fov/Description.h"
+#include "frontends/fov/Diagnostics.h"
 #include "server/Names.h"
 #include "server/Text.h"
 
+#include "llvm/ADT/DenseMap.h"
+
 #include <functional>
+
+namespace fovea::fov {
+struct CheckedSpec;
+} // namespace fovea::fov
 
 namespace fovea::editors {
 
 /// The text of an open file; nothing where the disk counts.
 using ReadOpen =
     std::function<std::optional<std::string>(const std::string &path)>;
+
+/// As many errors as an editor lists.
+constexpr unsigned mostProblems = 100;
 
 /// What was said about a place, and what would mend it.
 struct Problem {
@@ -36,12 +46,14 @@ struct Problem {
 
 class Analysis {
 public:
-  /// Runs the front end over `text`, the file at `path` (absolute).
+  /// Checks `text`, the file at `path` (absolute).
   Analysis(const std::string &path, const std::string &text,
            const ReadOpen &readOpen);
+  ~Analysis();
 
   const std::vector<Problem> &problems() const { return found; }
-  const Names &names() const { return *resolved; }
+  /// Found when first asked for: problems come before.
+  const Names &names() const;
   /// Of the file itself.
   const Lines &lines() const { return allLines[mainFile]; }
   unsigned file() const { return mainFile; }
@@ -61,49 +73,53 @@ public:
   /// The values of the dims; those of the last text that had no mistake.
   const std::map<std::string, int64_t> &dims() const { return dimValues; }
 
-  /// Takes over what a text with mistakes does not show any more, and what
-  /// lowering found in lines that have not changed.
-  void keepFrom(const Analysis &last);
+  /// Takes over what a trial found in lines that have not changed.
+  void keepTrialOf(const Analysis &last);
+  /// Takes over what a text with mistakes does not show any more.
+  void keepFactsOf(const Analysis &last);
 
-  /// Whether lowering can find more: the front end found no error.
-  bool canBeTried() const { return model != nullptr; }
-  /// Lowers the model, and returns what that found, for addTrial(). Consumes
-  /// the model.
-  std::string tryLowering();
+  /// Whether a trial can find more: there is no error so far.
+  bool canBeTried() const { return isGood; }
+  /// Checks both systems and lowers the model, and returns what that found, for
+  /// addTrial(). Runs in a process of its own.
+  std::string tryLowering() const;
   /// Takes what tryLowering() returned; nothing if a fault ended it.
   void addTrial(const std::optional<std::string> &found);
 
 private:
-  void listen();
-  void addMessages();
-  void check(const std::string &text, const ReadOpen &readOpen);
-  void resolve();
-  void add(llvm::SourceMgr::DiagKind kind, Code code, llvm::SMLoc loc,
-           const std::string &text);
-  void addFixes(Problem &problem, llvm::StringRef word, llvm::SMLoc loc,
-                const std::string &text);
-  llvm::lsp::Range placeOf(llvm::SMLoc loc, unsigned &file) const;
-  llvm::lsp::Range useOf(unsigned file) const;
-  void keepTrialOf(const Analysis &last);
-  void dropProblemsOfTrial();
-  std::string keyOf(llvm::StringRef name, unsigned file) const;
-
-  std::string path;
   struct Message {
     llvm::SourceMgr::DiagKind kind;
     Code code;
     llvm::SMLoc loc;
     std::string text;
   };
-  std::vector<Message> messages;
-  cli::Arguments arguments;
-  std::unique_ptr<cli::Session> session; // owns the texts
-  std::unique_ptr<Model> model;          // until lowering has been tried
-  std::unique_ptr<Names> resolved;
+  /// Records all further messages.
+  static void listenTo(Diagnostics &diagnostics,
+                       std::vector<Message> &messages);
+  void check(const std::string &text, const ReadOpen &readOpen);
+  void findFiles();
+  void addMessages(llvm::ArrayRef<Message> messages);
+  void add(llvm::SourceMgr::DiagKind kind, Code code, llvm::SMLoc loc,
+           const std::string &text);
+  void addFixes(Problem &problem, llvm::StringRef word, llvm::SMLoc loc,
+                const std::string &text);
+  llvm::lsp::Range placeOf(llvm::SMLoc loc, unsigned &file) const;
+  llvm::lsp::Range useOf(unsigned file) const;
+  void dropProblemsOfTrial();
+
+  std::string path;
+  std::unique_ptr<Diagnostics> diagnostics; // owns the texts
+  /// Destroyed with this: that takes as long as a part of the check.
+  std::unique_ptr<fov::CheckedSpec> spec;
+  bool isGood = false;
+  bool isRepeating = false; // notes belong to a message that is there already
+  mutable std::unique_ptr<Names> resolved;
   std::vector<Lines> allLines;    // of names().files()
   std::vector<std::string> paths; // of the same
   unsigned mainFile = 0;
   SpecFacts facts;
+  /// By place: their numbers. Filled in when first asked for.
+  mutable llvm::DenseMap<const char *, llvm::SmallVector<unsigned, 1>> factsAt;
   std::map<std::string, std::string> steps;
   std::map<std::string, int64_t> dimValues;
   /// By name: what the last text without mistakes had.

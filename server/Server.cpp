@@ -1,9 +1,9 @@
 //===- Server.cpp - the language server of .fov files ---------------------===//
 //
 // Keeps the files that an editor has open, checks them when it pauses, and
-// hands each question to the function that answers it (Answers.h). The front
-// end runs at once; then the model is lowered in a process of its own, which
-// the next key ends.
+// hands each question to the function that answers it (Answers.h). Training is
+// checked at once. Then decoding is checked, and the model is lowered, in a
+// process of its own, which the next key ends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -211,11 +211,14 @@ void Server::check(Document &document) {
     return it->second.text;
   };
   auto analysis = std::make_unique<Analysis>(path, document.text, readOpen);
-  if (document.analysis)
-    analysis->keepFrom(*document.analysis);
+  std::unique_ptr<Analysis> last = std::move(document.analysis);
   document.analysis = std::move(analysis);
+  if (last)
+    document.analysis->keepTrialOf(*last);
   document.isTried = !document.analysis->canBeTried();
   publish(document, document.analysis->problems());
+  if (last)
+    document.analysis->keepFactsOf(*last);
   if (document.isTried)
     answerAsked(document);
 }

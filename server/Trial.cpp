@@ -1,17 +1,19 @@
 //===- Trial.cpp - what lowering finds in a file --------------------------===//
 //
-// The passes find the order of the equations, whether the decoder is possible,
-// and how it treats each equation. What they found goes from one process to
-// another as JSON.
+// The front end checks decoding, too. The passes find the order of the
+// equations, whether the decoder is possible, and how it treats each equation.
+// What they found goes from one process to another as JSON.
 //
 //===----------------------------------------------------------------------===//
 
+#include "app/open/Session.h"
 #include "dialect/AttnDialect.h"
 #include "server/Analysis.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
 using namespace fovea;
 using namespace fovea::editors;
@@ -59,11 +61,27 @@ static std::map<std::string, std::string> stepsIn(mlir::ModuleOp module) {
 // From one process to another
 //===----------------------------------------------------------------------===//
 
-std::string Analysis::tryLowering() {
-  SourceMgr &sources = session->diagnostics().sources();
-  listen();
-  bool isGood = session->check(*model);
-  session->diagnostics().listen(nullptr);
+std::string Analysis::tryLowering() const {
+  cli::Arguments arguments;
+  arguments.specs = {path};
+  cli::Session session(arguments, llvm::nulls(), mostProblems);
+  SourceMgr &sources = session.diagnostics().sources();
+  std::vector<Message> messages;
+  listenTo(session.diagnostics(), messages);
+  FrontendOptions options;
+  options.includeDir = llvm::sys::path::parent_path(path).str();
+  // The texts of the check, so that places are the same.
+  options.readUsed =
+      [&](const std::string &used) -> std::optional<std::string> {
+    for (auto [name, lines] : llvm::zip_equal(paths, allLines))
+      if (name == used)
+        return lines.text().str();
+    return std::nullopt;
+  };
+  std::unique_ptr<Model> model =
+      session.openText(lines().text(), path, options);
+  bool isLowered = model && session.check(*model);
+  session.diagnostics().listen(nullptr);
   json::Array said;
   for (const Message &message : messages) {
     unsigned buffer = message.loc.isValid()
@@ -79,23 +97,21 @@ std::string Analysis::tryLowering() {
                                 {"offset", offset},
                                 {"text", json::fixUTF8(message.text)}});
   }
-  messages.clear();
   json::Object result{{"said", std::move(said)}};
-  if (isGood && model->module) {
+  if (isLowered && model->module) {
     json::Object steps;
     for (auto &[name, step] : stepsIn(*model->module))
       steps[name] = step;
     result["steps"] = std::move(steps);
   }
-  model.reset();
   return llvm::formatv("{0}", json::Value(std::move(result)));
 }
 
 void Analysis::addTrial(const std::optional<std::string> &found) {
-  model.reset();
   dropProblemsOfTrial();
   size_t before = this->found.size();
-  SourceMgr &sources = session->diagnostics().sources();
+  SourceMgr &sources = diagnostics->sources();
+  std::vector<Message> messages;
   json::Value value = found ? llvm::cantFail(json::parse(*found)) : nullptr;
   if (const json::Object *object = value.getAsObject()) {
     for (const json::Value &said : *object->getArray("said")) {
@@ -119,7 +135,7 @@ void Analysis::addTrial(const std::optional<std::string> &found) {
                         "internal compiler error, not a fault of this file; "
                         "please report it with this file"});
   }
-  addMessages();
+  addMessages(messages);
   for (Problem &problem : llvm::drop_begin(this->found, before))
     problem.isOfTrial = true;
 }

@@ -396,7 +396,7 @@ static bool checkSystem(CheckedSpec &spec, Elaborated &model, bool hasReplaced,
 std::unique_ptr<CheckedSpec>
 fovea::fov::checkSpec(llvm::StringRef text, llvm::StringRef name,
                       const FrontendOptions &options, Diagnostics &diagnostics,
-                      Description &result) {
+                      Description &result, Systems systems) {
   unsigned before = diagnostics.numErrors();
   auto hasErrors = [&] { return diagnostics.numErrors() != before; };
   auto spec = std::make_unique<CheckedSpec>();
@@ -438,6 +438,8 @@ fovea::fov::checkSpec(llvm::StringRef text, llvm::StringRef name,
                      diagnostics, result))
       return nullptr;
     (decoding ? spec->decoding : spec->training) = std::move(model);
+    if (systems == Systems::training)
+      break;
   }
   spec->train = optionsOf(*spec->program, "train", options, diagnostics);
   spec->decode = optionsOf(*spec->program, "decode", options, diagnostics);

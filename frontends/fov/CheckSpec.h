@@ -30,13 +30,15 @@ struct CheckedSpec {
   OptionValues train, decode;
 };
 
+/// Which of the two systems are checked.
+enum class Systems { both, training };
+
 /// Reads, parses and checks a text; messages use `name` for it. Fills in
 /// `result`. Null on an error, which is diagnosed.
-std::unique_ptr<CheckedSpec> checkSpec(llvm::StringRef text,
-                                       llvm::StringRef name,
-                                       const FrontendOptions &options,
-                                       Diagnostics &diagnostics,
-                                       Description &result);
+std::unique_ptr<CheckedSpec>
+checkSpec(llvm::StringRef text, llvm::StringRef name,
+          const FrontendOptions &options, Diagnostics &diagnostics,
+          Description &result, Systems systems = Systems::both);
 
 /// The text of the prelude, which is written in the language itself.
 llvm::StringRef preludeText();
