@@ -16,6 +16,7 @@
 #include "llvm/Support/LSP/Transport.h"
 #include "llvm/Support/Path.h"
 
+#include <malloc.h>
 #include <set>
 
 using namespace fovea;
@@ -25,6 +26,9 @@ namespace json = llvm::json;
 namespace lsp = llvm::lsp;
 
 namespace {
+
+/// Freed memory of a process that is not returned to the system.
+constexpr int mostKept = 1 << 28;
 
 /// What LLVM's library does not have.
 struct RenameParams : lsp::TextDocumentPositionParams {
@@ -521,6 +525,9 @@ void Server::onActions(const lsp::CodeActionParams &params,
 }
 
 bool Server::run() {
+  // Each check takes as much memory as the one before.
+  mallopt(M_TRIM_THRESHOLD, mostKept);
+  mallopt(M_MMAP_THRESHOLD, mostKept);
   notify = handler.outgoingNotification<json::Value>(
       "textDocument/publishDiagnostics");
   handler.method("initialize", this, &Server::onInitialize);

@@ -71,6 +71,7 @@ GuardedTerms::GuardedTerms(Elaborated &model) : model(model) {
     walkPieces(*array, meet);
   }
   visited.clear();
+  visitedAlways.clear();
   for (Array *array : model.arrays)
     if (auto it = found.find(array); it != found.end())
       array->guards = it->second;
@@ -82,6 +83,7 @@ void GuardedTerms::visit(Visitor visitor) {
     if (!array->context.empty())
       walkPieces(*array, visitor);
   visited.clear();
+  visitedAlways.clear();
 }
 
 void GuardedTerms::walkPieces(const Array &array, Visitor visitor) {
@@ -105,8 +107,13 @@ void GuardedTerms::walkRoots(Visitor visitor) {
     walk(mark.value, {}, visitor);
 }
 
+bool GuardedTerms::isFirst(Term *term, const Conditions &path) {
+  return path.empty() ? visitedAlways.insert(term).second
+                      : visited.insert({term, path}).second;
+}
+
 void GuardedTerms::walk(Term *term, const Conditions &path, Visitor visitor) {
-  if (!visited.insert({term, path}).second)
+  if (!isFirst(term, path))
     return;
   if (term->kind == TermKind::If) {
     walk(term->args[0], path, visitor);
@@ -125,13 +132,16 @@ void GuardedTerms::walk(Term *term, const Conditions &path, Visitor visitor) {
     walk(term->args[1], inner, visitor);
     return;
   }
-  Conditions inner = path;
   if (term->kind == TermKind::Reduce && term->condition) {
     walk(term->condition, path, visitor);
+    Conditions inner = path;
     require(term->condition, true, inner);
+    for (Term *arg : term->args)
+      walk(arg, inner, visitor);
+  } else {
+    for (Term *arg : term->args)
+      walk(arg, path, visitor);
   }
-  for (Term *arg : term->args)
-    walk(arg, inner, visitor);
   if (term->fallback)
     walk(term->fallback, path, visitor);
   visitor(term, path);

@@ -4,6 +4,7 @@
 #define FOVEA_FRONTENDS_FOV_CHECK_GUARDS_H
 
 #include "frontends/fov/elaborate/Terms.h"
+#include "llvm/ADT/DenseSet.h"
 
 #include <set>
 
@@ -24,13 +25,17 @@ public:
   void visit(Visitor visitor);
 
 private:
+  /// Returns whether this is the first visit of a term under these conditions.
+  bool isFirst(Term *term, const Conditions &path);
   void walk(Term *term, const Conditions &path, Visitor visitor);
   void walkRoots(Visitor visitor);
   void walkPieces(const Array &array, Visitor visitor);
 
   Elaborated &model;
   std::map<const Array *, Conditions> found;
+  /// Under conditions, and under none, as most are.
   std::set<std::pair<Term *, Conditions>> visited;
+  llvm::DenseSet<Term *> visitedAlways;
 };
 
 } // namespace fovea::fov

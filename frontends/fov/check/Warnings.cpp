@@ -12,6 +12,8 @@
 #include "frontends/fov/check/Infer.h"
 #include "frontends/fov/elaborate/Elaborate.h"
 #include "frontends/fov/syntax/Lexer.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -245,8 +247,8 @@ public:
 private:
   bool smooth;
   SmallVector<const Term *> work;
-  std::set<const Term *> seen;
-  std::set<const Array *> params;
+  llvm::DenseSet<const Term *> seen;
+  llvm::DenseSet<const Array *> params;
 };
 
 } // namespace
@@ -344,7 +346,7 @@ private:
   bool find(const Term &term);
 
   StringRef init;
-  std::map<const Term *, bool> known;
+  llvm::DenseMap<const Term *, bool> known;
 };
 
 } // namespace
