@@ -91,6 +91,8 @@ Inputs fovea::random::randomExample(const Spec &spec, Rng &random,
     }
     inputs.data[data.name] = std::move(array);
   }
+  if (spec.features.count("policy"))
+    inputs.data[policyName] = Array::scalar(random.uniform(-1, 1));
   return inputs;
 }
 

@@ -15,6 +15,10 @@
 
 namespace fovea::random {
 
+/// The reward of an example less its baseline: the data that seeds the gradient
+/// of -log p of what a policy generated.
+inline constexpr const char *policyName = "state.policy";
+
 /// One example: every length and every data name, the generated ones too.
 reference::Inputs randomExample(const Spec &spec, Rng &random,
                                 int64_t longest = 4);

@@ -420,6 +420,31 @@ void Writer::laterPlaces(const string &name, const string &step,
   random = rest;
 }
 
+/// Sometimes a reward for what is generated, an equation of the spec. Log p of
+/// all that is generated has to be exact.
+void Writer::rewards() {
+  Rng rest = random;
+  random = Rng(seed, 19);
+  auto chosen = llvm::find_if(
+      spec.data, [](const SpecData &data) { return data.generated; });
+  bool isExact = spec.decodable && !spec.features.count("latents") &&
+                 !spec.features.count("choices of later places") &&
+                 !spec.features.count("generate");
+  if (isExact && chosen != spec.data.end() && random.chance(0.25)) {
+    begin("policy");
+    Context none;
+    string gain = fresh("gain");
+    say(gain + " = tanh(" + num(none, 1) + ")");
+    static const char *baselines[] = {"none", "greedy", "others"};
+    const char *baseline = baselines[random.below(3)];
+    trainOptions.push_back(
+        chosen->name + " ~ policy(reward = " + gain + ", samples = " +
+        std::to_string(random.between(2, 4)) + ", baseline = " + baseline +
+        (random.chance(0.5) ? ", likelihood = 0.1)" : ")"));
+  }
+  random = rest;
+}
+
 void Writer::options() {
   if (random.chance(0.6))
     trainOptions.push_back(random.chance(0.5) ? "average = token"
@@ -482,6 +507,7 @@ Spec Writer::write() {
   unobserved();
   updatesAndGradients();
   valuesDecide();
+  rewards();
   options();
 
   string &text = spec.text;

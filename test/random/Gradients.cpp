@@ -43,8 +43,13 @@ struct Line {
     failed |= status.failed();
     if (failed)
       return 0;
+    auto advantage = example.data.find(policyName);
+    double likelihood =
+        advantage == example.data.end()
+            ? 0
+            : advantage->second.values[0] * outputs.at("logp").values[0];
     return nllSeed * termOf(outputs, "nll") +
-           penaltySeed * termOf(outputs, "penalty");
+           penaltySeed * termOf(outputs, "penalty") - likelihood;
   }
   /// What an estimator differentiates is not what is reported.
   static double termOf(const Arrays &outputs, const std::string &name) {

@@ -44,6 +44,7 @@ private:
   void laterPlaces(const std::string &name, const std::string &step,
                    const std::string &logits);
   bool hidden();
+  void rewards();
   void options();
   /// Outputs that are places in a source: false when there is none.
   bool pointer();
