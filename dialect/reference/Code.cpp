@@ -3,7 +3,9 @@
 #include "dialect/reference/Code.h"
 #include "dialect/Precision.h"
 #include "dialect/reference/Single.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <bit>
 #include <fmt/format.h>
@@ -154,12 +156,17 @@ Status Compiler::outside(Value value) {
       stack.pop_back();
       continue;
     }
-    if (op->getNumRegions() != 0)
+    if (op->getNumRegions() != 0 && !isa<scf::IfOp>(op))
       return error(op, fmt::format("'{}' stands outside attn.compute",
                                    op->getName().getStringRef().str()));
     bool first = entered.insert(top).second;
     bool ready = true;
-    for (Value need : op->getOperands())
+    // Both branches may read what the op is given.
+    llvm::SetVector<Value> needs;
+    needs.insert_range(op->getOperands());
+    for (Region &region : op->getRegions())
+      getUsedValuesDefinedAbove(region, needs);
+    for (Value need : needs)
       if (!isa<attn::ArrayType>(need.getType()) && !numbers.count(need)) {
         if (!first)
           return error(op, "a scalar needs itself");
