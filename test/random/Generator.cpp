@@ -381,6 +381,7 @@ void Writer::valuesDecide() {
     Place place{newLength()};
     string x = fresh("x");
     declare(x, "real", SpecData::Real, {place.extent});
+    boundsLengths = Rng(seed, 20).chance(0.5);
     (this->*kinds[random.below(std::size(kinds))])(place, x);
     if (random.chance(0.3)) {
       string symbols = fresh("src");

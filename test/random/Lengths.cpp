@@ -25,22 +25,38 @@ void Templates::parts(Place place, const string &data) {
                           : here + " > 0.2"));
   say(at + "[" + i + "] = sum[" + j + " where " + j + " <= " + i + "](if " +
       cut + "[" + j + "] then 1 else 0) - 1");
-  say(count + " = sum[" + i + "](if " + cut + "[" + i + "] then 1 else 0)");
+  string number = "sum[" + i + "](if " + cut + "[" + i + "] then 1 else 0)";
+  if (boundsLengths)
+    spec.features.insert("lengths with a bound");
   string own = (random.chance(0.5) ? cut + "[" + i + "] and " : string()) + at +
                "[" + i + "] == " + n;
-  say(part + "[" + n + " < " + S + "] = tanh(sum[" + i + " where " + own +
-      "](" + here + " * " + module("vector(" + D + ")") + "))");
-  say(h + "[" + n + "] = if " + n + " < " + count + " then tanh(" +
-      linear(D, D) + "(" + h + "[" + n + "-1]) + " + part + "[" + n +
-      "]) else " + h + "[" + n + "-1]");
+  string made = "tanh(sum[" + i + " where " + own + "](" + here + " * " +
+                module("vector(" + D + ")") + "))";
+  string step = "tanh(" + linear(D, D) + "(" + h + "[" + n + "-1]) + " + part +
+                "[" + n + "])";
+  string some =
+      n + (boundsLengths ? " < " + count : " where " + n + " < " + count);
+  if (boundsLengths) {
+    declarations.push_back("length " + count + " <= " + S + " = " + number);
+    say(part + "[" + n + " < " + count + "] = " + made);
+    say(h + "[" + n + "] = " + step);
+  } else {
+    say(count + " = " + number);
+    say(part + "[" + n + " < " + S + "] = " + made);
+    say(h + "[" + n + "] = if " + n + " < " + count + " then " + step +
+        " else " + h + "[" + n + "-1]");
+  }
   say(h + "[-1] = zeros(" + D + ")");
   if (random.chance(0.5)) {
-    say("penalty 0.1 * mean[" + n + " where " + n + " < " + count + "](dot(" +
-        part + "[" + n + "], " + h + "[" + n + "]))");
+    say("penalty 0.1 * mean[" + some + "](dot(" + part + "[" + n + "], " + h +
+        "[" + n + "]))");
     return;
   }
-  say(y + "[" + i + "] = if 0 <= " + at + "[" + i + "] < " + S + " then " + h +
-      "[" + at + "[" + i + "]] else zeros(" + D + ")");
+  string read = h + "[" + at + "[" + i + "]]";
+  say(y + "[" + i + "] = " +
+      (boundsLengths ? read + " ?? 0"
+                     : "if 0 <= " + at + "[" + i + "] < " + S + " then " +
+                           read + " else zeros(" + D + ")"));
   say("penalty 0.1 * sum[" + i + "](dot(" + y + "[" + i + "], " + y + "[" + i +
       "]))");
 }

@@ -74,6 +74,8 @@ protected:
   // Lengths that follow from values, guarded operands and what excludes terms,
   // of numbers along a place, and of symbols; and the entry of `decode` for
   // data that have no choice (Lengths.cpp).
+  /// Whether parts have a length of their own.
+  bool boundsLengths = false;
   void parts(Place place, const std::string &data);
   void guardedOperands(Place place, const std::string &data);
   void maskedWeights(Place place, const std::string &data);

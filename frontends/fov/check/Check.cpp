@@ -42,6 +42,14 @@ bool Checker::run() {
   choices();
   marks();
   updates();
+  for (auto &[length, array] : model.lengthValues)
+    if ((array->kind && *array->kind == Kind::Real) ||
+        (array->valueShape && !array->valueShape->empty()))
+      error(Code::numberExpected, array->pieces.front().loc,
+            "'" + array->text + "' must be a whole number, but this is " +
+                (array->valueShape && !array->valueShape->empty()
+                     ? shapeText(*array->valueShape)
+                     : "a real number; help: write int(round(x))"));
   for (auto &[term, loc] : model.penalties)
     if (term->shape && !term->shape->empty())
       error(Code::numberExpected, loc,
@@ -318,6 +326,23 @@ void Checker::checkChoice(const Choice &choice) {
   if (distribution != "categorical" && distribution != "bernoulli" &&
       target.kind != Kind::Real)
     return draws("real numbers");
+  auto followsFromValues = [&](const Extent &size) {
+    const Atom *length = size.lengthByValues();
+    if (length)
+      error(Code::distributionShape, choice.loc,
+            "a choice over " + size.text() +
+                ", which follows from values, has "
+                "no distribution; help: choose over " +
+                length->bound->text() + " places, and exclude some by -inf");
+    return length != nullptr;
+  };
+  for (const PiecePlace &place : choice.places)
+    if (place.var && place.var->extent && followsFromValues(*place.var->extent))
+      return;
+  for (auto &[name, term] : choice.parameters)
+    for (const Extent &size : term->shape.value_or(Shape()))
+      if (followsFromValues(size))
+        return;
   if (distribution == "mixture")
     return checkMixture(choice);
   for (auto &[name, term] : choice.parameters) {

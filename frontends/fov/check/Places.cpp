@@ -66,8 +66,10 @@ std::optional<WholeSum> Places::valueOf(const Extent &extent,
       WholeSum self = known->second = system.fresh();
       Facts facts;
       if (atom->kind == Atom::Length) {
-        // Nested lengths may be 0; others are at least 1.
-        facts.atLeast(self, WholeSum::number(isNested ? 0 : 1));
+        // Nested lengths and those of values may be 0; others are at least 1.
+        facts.atLeast(self, WholeSum::number(isNested || atom->bound ? 0 : 1));
+        if (auto most = atom->bound ? valueOf(*atom->bound) : std::nullopt)
+          facts.atLeast(*most, self);
       } else {
         auto numerator = valueOf(atom->numerator, row);
         auto denominator = atom->denominator.value();

@@ -154,6 +154,8 @@ void Elaborator::registerNames(const Statements &statements, Scope &scope) {
       symbol.loc = s->array.loc;
       break;
     case StatementKind::Length:
+      if (!s->place.value)
+        break;
       symbol.kind = Symbol::LengthFamily;
       if (auto it = scope.symbols.find(name);
           it != scope.symbols.end() &&

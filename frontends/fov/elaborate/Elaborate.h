@@ -224,6 +224,9 @@ private:
   // Dims, constants, vocabularies, data (ElaborateData.cpp).
   const std::string *overrideOf(const std::string &name);
   void readName(const ast::Statement &statement, Symbol &symbol, Scope &scope);
+  void readLength(const ast::Statement &statement, Symbol &symbol,
+                  Scope &scope);
+  void elaborateLength(const ast::Statement &statement, Scope &scope);
   void readDim(const ast::Statement &statement, Symbol &symbol, Scope &scope);
   void readConst(const ast::Statement &statement, Symbol &symbol, Scope &scope);
   void readData(const ast::Statement &statement, Symbol &symbol, Scope &scope,

@@ -122,6 +122,11 @@ void Elaborator::readSet(const ast::Entry &entry, Scope &scope) {
     return;
   case Symbol::Size: {
     const Atom *length = symbol->size.length();
+    if (length && length->bound)
+      return error(Code::decodeSet, entry.left.loc,
+                   "'" + name.str() +
+                       "' follows from values and cannot be set; help: set "
+                       "what its equation reads");
     if (!length || !length->parent.empty())
       return error(
           Code::decodeSet, entry.left.loc,

@@ -33,6 +33,8 @@ void Elaborator::readName(const Statement &s, Symbol &symbol, Scope &scope) {
         makeVocabulary(scope.prefix + s.name.str(), s.nameLoc, s.value, scope);
     symbol.kind = symbol.vocabulary ? Symbol::Vocab : Symbol::Mistake;
     return;
+  case StatementKind::Length:
+    return readLength(s, symbol, scope);
   default:
     return readData(s, symbol, scope);
   }
@@ -77,6 +79,43 @@ void Elaborator::readDim(const Statement &s, Symbol &symbol, Scope &scope) {
   // After an error, checking continues.
   symbol.size = Extent(model->sizes.dim(s.name, value.value_or(1)));
   symbol.kind = Symbol::Size;
+}
+
+/// `length N <= T = ..`: its equation comes with the others.
+void Elaborator::readLength(const Statement &s, Symbol &symbol, Scope &scope) {
+  symbol.kind = Symbol::Mistake;
+  std::optional<Extent> bound = size(*s.place.bound, scope, nullptr);
+  if (!bound)
+    return;
+  if (!bound->isSum() || bound->nestedLength() || bound->lengthByValues())
+    return error(Code::notASize, s.place.bound->loc,
+                 "the bound of '" + s.name.str() + "' is " + bound->text() +
+                     ", but it must be a number or a sum of multiples of "
+                     "lengths of data");
+  std::string name = scope.prefix + s.name.str();
+  symbol.size = Extent(model->sizes.lengthByValues(name, *bound));
+  symbol.kind = Symbol::Size;
+}
+
+/// The equation of a length that follows from values: from 0 to its bound.
+void Elaborator::elaborateLength(const Statement &s, Scope &scope) {
+  Symbol *symbol = lookup(scope, s.name);
+  if (!symbol || symbol->kind != Symbol::Size)
+    return;
+  Term *value = expression(*s.value, scope, nullptr);
+  if (!value)
+    return;
+  const Atom *length = symbol->size.length();
+  SMLoc loc = s.value->loc;
+  value = map(Fn::Min, {value, sizeTerm(*length->bound, loc)}, loc);
+  value = map(Fn::Max, {value, number(0, loc, true)}, loc);
+  Array *array = &model->storage.emplace_back();
+  array->source = Array::Equation;
+  array->name = array->text = length->name;
+  array->loc = s.nameLoc;
+  array->pieces.push_back({{}, value, loc});
+  model->arrays.push_back(array);
+  model->lengthValues[length] = array;
 }
 
 /// Parses a number of --set: `3`, `0.5`, `inf`, `true`.
@@ -257,6 +296,13 @@ bool Elaborator::readDataAxis(const Statement &s, const ast::Axis &axis,
     std::optional<Extent> known = size(*extent, scope, nullptr);
     if (!known)
       return false;
+    if (known->lengthByValues()) {
+      error(Code::dataAxis, axis.loc,
+            "'" + known->text() +
+                "' follows from values, so data cannot have this length; help: "
+                "give the data a length of their own");
+      return false;
+    }
     if (std::optional<int64_t> value = known->value(); value && *value < 1) {
       error(Code::sizeTooSmall, axis.loc,
             "data has at least 1 value along each axis, not " +

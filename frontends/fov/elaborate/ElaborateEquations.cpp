@@ -391,6 +391,8 @@ void Elaborator::elaborateAll(const Statements &statements, Scope &scope) {
                    });
       if (!isLet)
         elaborateStatement(*s, scope);
+    } else if (s->kind == StatementKind::Length && !s->place.value) {
+      elaborateLength(*s, scope);
     } else if (s->kind == StatementKind::Update) {
       // What the model updates as a whole does not update its parts.
       bool isPart = scope.instance && scope.instance->isState;

@@ -166,6 +166,22 @@ const Atom *Extent::length() const {
   return atom->kind == Atom::Length ? atom : nullptr;
 }
 
+const Atom *Extent::lengthByValues() const {
+  for (const auto &[monomial, c] : polynomial)
+    for (const auto &[atom, exponent] : monomial) {
+      if (atom->bound)
+        return atom;
+      const Atom *inside =
+          atom->solution ? atom->solution->lengthByValues() : nullptr;
+      for (const Extent *part : {&atom->numerator, &atom->denominator})
+        if (!inside)
+          inside = part->lengthByValues();
+      if (inside)
+        return inside;
+    }
+  return nullptr;
+}
+
 const Atom *Extent::nestedLength() const {
   std::optional<Extent> all = resolved();
   if (!all)
@@ -498,6 +514,32 @@ const Atom *Sizes::length(llvm::StringRef name, llvm::StringRef parent) {
     known = atom;
   }
   return known;
+}
+
+const Atom *Sizes::lengthByValues(llvm::StringRef name, const Extent &bound) {
+  Atom *atom = create(Atom::Length, name);
+  atom->bound = bound;
+  return atom;
+}
+
+Extent Sizes::capacity(const Extent &size) {
+  if (!size.lengthByValues())
+    return size;
+  std::optional<Extent::Linear> linear = size.linear();
+  assert(linear && "extents were checked");
+  Extent result(linear->constant);
+  for (auto &[atom, factor] : linear->coefficients) {
+    Extent most(atom);
+    // One that is subtracted is at least 0.
+    if (most.lengthByValues() && factor < 0)
+      continue;
+    if (atom->bound)
+      most = capacity(*atom->bound);
+    else if (atom->kind == Atom::Floor)
+      most = floorDiv(capacity(atom->numerator), atom->denominator);
+    result = result + most * Extent(factor);
+  }
+  return result;
 }
 
 const Atom *Sizes::open(llvm::StringRef name) {

@@ -85,6 +85,8 @@ public:
   const Atom *openAtom() const;
   /// A size in it that no call has bound yet, or null.
   const Atom *unresolved() const;
+  /// A length in it that follows from values, or null.
+  const Atom *lengthByValues() const;
 
   /// Returns a*length + .. + constant with the values of dims inserted; empty
   /// if the coefficients are not whole or the form does not match. Lengths and
@@ -122,6 +124,7 @@ struct Atom {
   unsigned id;
   int64_t value = 0;                      // Dim
   std::string parent;                     // Length: the length it is nested in
+  std::optional<Extent> bound;            // Length: of one by values, the most
   mutable std::optional<Extent> solution; // Size
   Extent numerator, denominator;          // Floor
   mutable std::optional<Extent> resolved; // Floor: when no size is open
@@ -133,7 +136,11 @@ class Sizes {
 public:
   const Atom *dim(llvm::StringRef name, int64_t value);
   const Atom *length(llvm::StringRef name, llvm::StringRef parent = "");
+  /// A length that follows from values, at most `bound`.
+  const Atom *lengthByValues(llvm::StringRef name, const Extent &bound);
   const Atom *open(llvm::StringRef name);
+  /// The number of places that are stored for `size`: the most that it can be.
+  Extent capacity(const Extent &size);
   /// a // b. Exact if the values divide and b is a product; otherwise an atom,
   /// the same one for the same a and b.
   Extent floorDiv(const Extent &a, const Extent &b);

@@ -359,6 +359,8 @@ struct Elaborated {
   /// The reads that are inside only under conditions, and which ones they need;
   /// found by Bounds.cpp.
   std::map<const Term *, Conditions> guards;
+  /// The equations of lengths that follow from values.
+  std::map<const Atom *, Array *, AtomLess> lengthValues;
   /// Lengths fixed by `decode { set T = .. }`, and where.
   std::vector<std::pair<const Atom *, std::pair<Extent, SMLoc>>> setLengths;
   std::vector<std::string> refusals; // why it cannot be executed yet

@@ -132,7 +132,8 @@ Attribute Lowering::linearExtent(const Extent::Linear &linear) {
   return attribute;
 }
 
-Attribute Lowering::extent(const Extent &size) {
+Attribute Lowering::extent(const Extent &exact) {
+  Extent size = model.sizes.capacity(exact);
   if (std::optional<int64_t> value = size.value())
     return builder.getI64IntegerAttr(std::max<int64_t>(0, *value));
   std::optional<Extent::Linear> linear = size.linear();
@@ -462,6 +463,10 @@ static SmallVector<const Term *> decodingTerms(const Elaborated &model) {
   }
   for (const Mark &mark : model.marks)
     terms.push_back(mark.value);
+  // Any index may run over one of these.
+  for (auto &[length, array] : model.lengthValues)
+    for (const Piece &piece : array->pieces)
+      terms.push_back(piece.value);
   return terms;
 }
 

@@ -90,6 +90,8 @@ private:
                     ArrayRef<Term *> conditions);
   void emitConditions(Body &body, attn::ComputeOp op,
                       ArrayRef<Term *> conditions);
+  mlir::Value isInside(Body &body, SMLoc loc,
+                       ArrayRef<std::pair<mlir::Value, Extent>> places);
   mlir::Value emitDropout(const Term &term, ArrayRef<IndexVar *> indices,
                           mlir::Value operand, llvm::StringRef label);
   Node emitReduce(Term *term, const Path &path, ArrayRef<IndexVar *> indices,
@@ -120,6 +122,12 @@ private:
                         bool inPlace = false);
   mlir::Value inlineScalar(Body &body, Term *term, Position position);
   mlir::Value readScalar(Body &body, Term *term, Position position);
+  mlir::Value readInside(Body &body, Term *term, Position position,
+                         ArrayRef<mlir::Value> indices,
+                         ArrayRef<const Piece *> boundaries);
+  mlir::Value branch(Body &body, SMLoc loc, Kind kind, mlir::Value condition,
+                     llvm::function_ref<mlir::Value(Body &)> yes,
+                     llvm::function_ref<mlir::Value(Body &)> no);
   mlir::Value readNode(Body &body, const Node &node, Position position);
   mlir::Value ifScalar(Body &body, Term *term, Position position);
   mlir::Value indexValue(Body &body, Term *term);
@@ -148,6 +156,8 @@ private:
   llvm::DenseMap<Array *, mlir::Value> placeholders;
   std::map<std::pair<const Piece *, Array *>, mlir::Value> boundaries;
   std::map<std::pair<Term *, Path>, Node> nodes;
+  /// Where each index of a compute is below a length that follows from values.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> rangeConditions;
   std::map<Term *, bool> indexOnly;
   std::map<Term *, Term *> negations;
   /// The conditions that some read needs.

@@ -150,16 +150,36 @@ void Lowering::addCondition(attn::ComputeOp op, ArrayRef<IndexVar *> indices,
   emitConditions(body, op, conditions);
 }
 
+/// Returns whether each place is below its size. Of sizes that do not follow
+/// from values, all are.
+Value Lowering::isInside(Body &body, SMLoc loc,
+                         ArrayRef<std::pair<Value, Extent>> places) {
+  OpBuilder &b = body.builder;
+  Value all;
+  for (auto &[place, size] : places) {
+    if (!size.lengthByValues())
+      continue;
+    Value one =
+        arith::CmpIOp::create(b, location(loc), arith::CmpIPredicate::slt,
+                              place, extentValue(body, size, nullptr, loc));
+    all = all ? Value(arith::AndIOp::create(b, location(loc), all, one)) : one;
+  }
+  return all;
+}
+
 /// All of `conditions` as the condition of a compute. One that reads inside
 /// only under earlier ones is evaluated under them.
 void Lowering::emitConditions(Body &body, attn::ComputeOp op,
                               ArrayRef<Term *> conditions) {
-  Value all;
+  // Beyond a length that follows from values, there is nothing to read.
+  Value all = rangeConditions.lookup(op);
+  bool hasRange = all != nullptr;
   Location loc = op.getLoc();
   for (auto [number, condition] : llvm::enumerate(conditions)) {
     OpBuilder &b = body.builder;
     ArrayRef<Term *> earlier = conditions.take_front(number);
     bool isGuarded =
+        (hasRange && !isIndexOnly(condition)) ||
         llvm::any_of(earlier, [&, condition = condition](Term *other) {
           return needs(condition, other);
         });

@@ -181,10 +181,21 @@ Value Lowering::extentValue(Body &body, const Extent &size, Term *parent,
   assert(linear && "sizes were checked");
   Value sum;
   for (auto &[atom, factor] : linear->coefficients) {
-    emitLength(atom);
-    Value index = parent ? indexValue(body, parent) : Value();
-    Value part = attn::ExtentOp::create(
-        b, loc, b.getStringAttr(lengthName(atom)), index);
+    Value part;
+    if (atom->bound) {
+      part = attn::ReadOp::create(b, loc, valueOf(model.lengthValues.at(atom)),
+                                  ValueRange());
+      part = arith::IndexCastOp::create(b, loc, b.getIndexType(), part);
+    } else if (Extent(atom).lengthByValues()) {
+      part = arith::FloorDivSIOp::create(
+          b, loc, extentValue(body, atom->numerator, nullptr, at),
+          extentValue(body, atom->denominator, nullptr, at));
+    } else {
+      emitLength(atom);
+      Value index = parent ? indexValue(body, parent) : Value();
+      part = attn::ExtentOp::create(b, loc, b.getStringAttr(lengthName(atom)),
+                                    index);
+    }
     if (factor != 1)
       part = arith::MulIOp::create(
           b, loc, part, arith::ConstantIndexOp::create(b, loc, factor));
@@ -292,11 +303,22 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
     all.append(indices);
     Kind kind = kindOfType(
         cast<attn::ArrayType>(node.array.getType()).getElementType());
-    Value otherwise =
-        scalar(body, term->fallback,
-               term->fallback->shape->empty() ? Position() : position, kind);
-    return attn::ReadOp::create(b, loc, elementType(kind), node.array, all,
-                                ValueRange(), otherwise, ArrayAttr());
+    auto otherwise = [&](Body &in) {
+      return scalar(in, term->fallback,
+                    term->fallback->shape->empty() ? Position() : position,
+                    kind);
+    };
+    auto read = [&](Body &in) -> Value {
+      return attn::ReadOp::create(in.builder, loc, elementType(kind),
+                                  node.array, all, ValueRange(), otherwise(in),
+                                  ArrayAttr());
+    };
+    SmallVector<std::pair<Value, Extent>> places;
+    for (auto [index, size] : llvm::zip(indices, *base->shape))
+      places.push_back({index, size});
+    if (Value inside = isInside(body, term->loc, places))
+      return branch(body, term->loc, kind, inside, read, otherwise);
+    return read(body);
   }
 
   Array &array = *term->array;
@@ -358,6 +380,40 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
       indices[first + k] =
           arith::SubIOp::create(b, loc, indices[first + k],
                                 arith::ConstantIndexOp::create(b, loc, shift));
+  return readInside(body, term, position, indices, boundaries);
+}
+
+/// One of two values.
+Value Lowering::branch(Body &body, SMLoc loc, Kind kind, Value condition,
+                       llvm::function_ref<Value(Body &)> yes,
+                       llvm::function_ref<Value(Body &)> no) {
+  auto op = scf::IfOp::create(body.builder, location(loc),
+                              TypeRange(elementType(kind)), condition,
+                              /*withElseRegion=*/true);
+  for (bool holds : {true, false}) {
+    Body inner(holds ? op.getThenBodyBuilder() : op.getElseBodyBuilder(),
+               body.path);
+    inner.indices = body.indices;
+    Value value = holds ? yes(inner) : no(inner);
+    scf::YieldOp::create(inner.builder, location(loc), value);
+  }
+  return op.getResult(0);
+}
+
+/// Reads an array at the places `indices`, or one of `boundaries` that is
+/// there.
+Value Lowering::readInside(Body &body, Term *term, Position position,
+                           ArrayRef<Value> indices,
+                           ArrayRef<const Piece *> boundaries) {
+  OpBuilder &b = body.builder;
+  Location loc = location(term->loc);
+  Array &array = *term->array;
+  Kind kind = *array.kind;
+  unsigned first = array.context.size(), words = array.numPlaces - 1;
+  bool hasStart =
+      array.isSentence && llvm::all_of(array.pieces, [](const Piece &piece) {
+        return piece.isGeneral();
+      });
 
   // Places outside the array that this read can reach.
   SmallVector<Attribute> cases;
@@ -395,31 +451,70 @@ Value Lowering::readScalar(Body &body, Term *term, Position position) {
     cases.push_back(builder.getArrayAttr(pairs));
     alternatives.push_back(alternative);
   };
-  for (const Piece *boundary : boundaries) {
+  for (auto [number, boundary] : llvm::enumerate(boundaries)) {
     const Piece &piece = *boundary;
     SmallVector<std::pair<unsigned, Extent>> places;
-    bool possible = true, outside = false;
+    bool possible = true, outside = false, byValues = false;
     for (auto [k, place] : llvm::enumerate(piece.places)) {
       if (place.var)
         continue;
       places.push_back({unsigned(k), place.constant});
       possible &= reaches(k, place.constant);
       outside |= !isStored(array, k, place.constant);
+      byValues |= place.constant.lengthByValues() != nullptr;
     }
-    if (outside && possible)
+    if (!outside || !possible)
+      continue;
+    if (!byValues) {
       addCase(places, boundaryValue(array, piece));
+      continue;
+    }
+    // Cases have places that are known beforehand; this one comes first.
+    Value isThere;
+    SmallVector<Value> rest(indices);
+    for (auto &[axis, place] : llvm::reverse(places)) {
+      Value equal = arith::CmpIOp::create(
+          b, loc, arith::CmpIPredicate::eq, indices[first + axis],
+          extentValue(body, place - Extent(array.shift(axis)), nullptr,
+                      term->loc));
+      isThere = isThere ? Value(arith::AndIOp::create(b, loc, isThere, equal))
+                        : equal;
+      rest.erase(rest.begin() + first + axis);
+    }
+    SmallVector<const Piece *> others(boundaries);
+    others.erase(others.begin() + number);
+    return branch(
+        body, term->loc, kind, isThere,
+        [&](Body &in) -> Value {
+          return attn::ReadOp::create(in.builder, loc,
+                                      boundaryValue(array, piece), rest);
+        },
+        [&](Body &in) {
+          return readInside(in, term, position, indices, others);
+        });
   }
   if (hasStart && reaches(words, Extent(-1)))
-    addCase({{words, Extent(-1)}}, startSymbols());
-  Value otherwise;
-  Kind kind = *array.kind;
-  if (term->fallback)
-    otherwise =
-        scalar(body, term->fallback,
-               term->fallback->shape->empty() ? Position() : position, kind);
-  return attn::ReadOp::create(
-      b, loc, elementType(kind), valueOf(&array), indices, alternatives,
-      otherwise, cases.empty() ? ArrayAttr() : builder.getArrayAttr(cases));
+    addCase({{words, Extent(-1)}},
+            startSymbol(ArrayRef(array.extents).take_front(words)));
+  auto fallback = [&](Body &in) {
+    return scalar(in, term->fallback,
+                  term->fallback->shape->empty() ? Position() : position, kind);
+  };
+  auto read = [&](Body &in) -> Value {
+    return attn::ReadOp::create(
+        in.builder, loc, elementType(kind), valueOf(&array), indices,
+        alternatives, term->fallback ? fallback(in) : Value(),
+        cases.empty() ? ArrayAttr() : builder.getArrayAttr(cases));
+  };
+  if (!term->fallback)
+    return read(body);
+  SmallVector<std::pair<Value, Extent>> places;
+  for (auto [k, index] : llvm::enumerate(indices.drop_front(first)))
+    if (std::optional<Extent> size = array.axis(k))
+      places.push_back({index, *size - Extent(array.shift(k))});
+  Value inside = isInside(body, term->loc, places);
+  return inside ? branch(body, term->loc, kind, inside, read, fallback)
+                : read(body);
 }
 
 /// The array of a place outside the range, over the remaining indices.

@@ -91,25 +91,37 @@ attn::ComputeOp Lowering::newCompute(SMLoc loc, llvm::StringRef label,
       name += "_";
     names.push_back(builder.getStringAttr(name));
   };
-  for (IndexVar *var : indices) {
-    addName(var->name);
-    extents.push_back(extent(*var->extent));
-    lower.push_back(var->lower);
-  }
-  for (auto [k, size] : llvm::enumerate(values)) {
-    addName("d" + std::to_string(k));
+  // The indices below lengths that follow from values.
+  SmallVector<std::pair<unsigned, Extent>> ranges;
+  auto addIndex = [&](const std::string &name, const Extent &size,
+                      int64_t first) {
+    addName(name);
+    if (size.lengthByValues())
+      ranges.push_back({unsigned(extents.size()), size});
     extents.push_back(extent(size));
-    lower.push_back(0);
-  }
+    lower.push_back(first);
+  };
+  for (IndexVar *var : indices)
+    addIndex(var->name, *var->extent, var->lower);
+  for (auto [k, size] : llvm::enumerate(values))
+    addIndex("d" + std::to_string(k), size, 0);
   unsigned numParallel = extents.size();
-  for (IndexVar *var : reduction) {
-    addName(var->name);
-    extents.push_back(extent(*var->extent));
-    lower.push_back(var->lower);
+  for (IndexVar *var : reduction)
+    addIndex(var->name, *var->extent, var->lower);
+  auto op = attn::ComputeOp::create(
+      builder, location(loc), label, names, extents, lower, numParallel,
+      reducer, elementType(kind), withCondition || !ranges.empty());
+  if (!ranges.empty()) {
+    Body body(OpBuilder::atBlockEnd(&op.getCondition().front()), {});
+    SmallVector<std::pair<Value, Extent>> places;
+    for (auto &[position, size] : ranges)
+      places.push_back({op.getCondition().getArgument(position), size});
+    Value inside = isInside(body, loc, places);
+    if (withCondition)
+      rangeConditions[op] = inside;
+    else
+      attn::YieldOp::create(body.builder, op.getLoc(), inside);
   }
-  auto op = attn::ComputeOp::create(builder, location(loc), label, names,
-                                    extents, lower, numParallel, reducer,
-                                    elementType(kind), withCondition);
   // The inputs of its body are emitted before it.
   builder.setInsertionPoint(op);
   return op;

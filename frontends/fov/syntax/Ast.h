@@ -190,7 +190,8 @@ struct Statement {
   Expr *module = nullptr;
   bool isState = false;
 
-  // Length: the index place (value and bound as in an equation).
+  // Length: the index place (value and bound as in an equation); of one that
+  // follows from values, only the bound.
   Place place = {};
 
   // Def.

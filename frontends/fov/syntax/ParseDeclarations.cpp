@@ -244,25 +244,35 @@ bool Parser::parseType(ast::Type &type) {
          (type.loader = parseCall("a kind of files"));
 }
 
-/// "length" NAME "[" ( binder | expr ) "]" "=" expr
+/// "length" NAME ( "[" ( binder | expr ) "]" | "<=" expr ) "=" expr
 bool Parser::parseLength(Statements &out) {
   Statement *statement = create(StatementKind::Length, advance().loc());
   if (!newName(statement->name, statement->nameLoc, "a name"))
     return false;
   if (at(Token::Equal)) {
     fail(Code::expectedToken, token.loc(),
-         "'length' is over an index, " + statement->name +
-             "[l] = ...; help: a fixed number is a dim; where values say how "
-             "many places there are, "
-             "leave 'length' out, and write 'where n < " +
-             statement->name + "' where the places are read");
+         "a length that follows from values needs a bound; help: write "
+         "'length " +
+             statement->name +
+             " <= T = ...' with the most that it can be; a fixed number is a "
+             "dim, and 'length " +
+             statement->name + "[l] = ...' has one for each l");
     return false;
   }
   Token opening = token;
-  if (!expect(Token::BracketOpen, "'[' after '" + statement->name + "'") ||
-      !parsePlace(statement->place) || !close(Token::BracketClose, opening) ||
-      !expect(Token::Equal, "'=' after '" + statement->name + "[..]'"))
+  if (take(Token::LessEqual)) {
+    statement->place.bound = parseExpr();
+    if (!statement->place.bound ||
+        !expect(Token::Equal,
+                "'=' after the bound of '" + statement->name + "'"))
+      return false;
+  } else if (!expect(Token::BracketOpen,
+                     "'[' or '<=' after '" + statement->name + "'") ||
+             !parsePlace(statement->place) ||
+             !close(Token::BracketClose, opening) ||
+             !expect(Token::Equal, "'=' after '" + statement->name + "[..]'")) {
     return false;
+  }
   statement->value = parseExpr();
   if (!statement->value)
     return false;

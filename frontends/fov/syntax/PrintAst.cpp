@@ -295,6 +295,8 @@ void Printer::print(const Statement &statement) {
       printExpr(statement.module);
     if (statement.place.value)
       printPlace(statement.place);
+    else if (statement.place.bound)
+      printLabelled("bound", statement.place.bound);
     for (const Left &left : statement.lefts)
       printLeft(left);
     for (const Item &binding : statement.bindings)
