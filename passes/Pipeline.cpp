@@ -234,6 +234,8 @@ static void fuse(Passes manager, const PipelineOptions &options) {
   manager.addOptional(createSplitMembers());
   // The equations are final from here on.
   manager.addOptionalForValues(createNameProducts());
+  // After products have names: they are not computed again.
+  manager.addOptional(createShortenLives());
   // Before all decisions about a machine.
   manager.addPass(createOrderSums());
 }

@@ -388,6 +388,35 @@ def SplitMembers : Pass<"attn-split-members", "::mlir::ModuleOp"> {
   }];
 }
 
+def ShortenLives : Pass<"attn-shorten-lives", "::mlir::ModuleOp"> {
+  let summary = "arrays of guarded rows live shorter";
+  let description = [{
+    * In: batched programs with named products.
+    * Out: the same programs. It looks at equations whose condition reads arrays
+      and chooses rows, such as the words of an expert. Their last reader moves to
+      where it has all that it reads, if it needs no more memory than it frees.
+      Elementwise ones are computed again for readers far behind, if what they
+      read is there anyway. So an expert reuses the memory of the one before.
+    * After: `attn-name-products`. Before: all that places arrays.
+    * Not: arrays of loops, outputs, products, and conditions on single elements.
+
+    Example: an expert's activation, in the forward and in the backward pass.
+
+    ```mlir
+    %a = attn.compute (%t: "T", %n: 64) where { %g[%t] > 0 } { tanh(%h[%t, %n]) }
+    ..
+    %d = attn.compute (%t: "T", %n: 64) where { %g[%t] > 0 } { %a[%t, %n] * %e[%t, %n] + %h[%t, %n] }
+
+    // becomes
+
+    %a = attn.compute (%t: "T", %n: 64) where { %g[%t] > 0 } { tanh(%h[%t, %n]) }
+    ..
+    %b = attn.compute (%t: "T", %n: 64) where { %g[%t] > 0 } { tanh(%h[%t, %n]) }
+    %d = attn.compute (%t: "T", %n: 64) where { %g[%t] > 0 } { %b[%t, %n] * %e[%t, %n] + %h[%t, %n] }
+    ```
+  }];
+}
+
 def NameProducts : Pass<"attn-name-products", "::mlir::ModuleOp"> {
   let summary = "which equations are matrix products";
   let description = [{
