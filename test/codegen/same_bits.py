@@ -25,8 +25,9 @@ FIXED = {"luong_local_p": "D", "luong_local_m": "D", "caption_soft": "D", "capti
 STEPS = 20
 
 tiny.LENGTHS = {name: tuple(9 * length - 2 for length in lengths) for name, lengths in tiny.LENGTHS.items()}
-# `W` is nested in `M` and `B`; pictures have many places as it is.
-tiny.LENGTHS.update(M=(3, 1), B=(3, 1), Y=(19, 17), X=(18, 21), F=(2, 3))
+# `W` is nested in `M` and `B`; pictures have many places as it is. CTC needs a frame for each phone,
+# and one between equal phones.
+tiny.LENGTHS.update(M=(3, 1), B=(3, 1), Y=(19, 17), X=(18, 21), F=(2, 3), Q=(9, 8))
 
 
 def options(model):
