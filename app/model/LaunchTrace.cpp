@@ -122,6 +122,14 @@ void ProgramFrame::append(const Element &element) {
                               element.offset * sizeOf(array.element));
 }
 
+void ProgramFrame::grow(size_t row, const Arrays &grown) {
+  for (const Program::Array &array : program.arrays)
+    if (auto found = grown.find(array.name);
+        array.role == Role::Data && found != grown.end())
+      runtime::storeNumbers(found->second.values, array.element,
+                            place(array, row, row));
+}
+
 void ProgramFrame::store(size_t row, const Arrays &outputs) {
   for (const Program::Array &array : program.arrays)
     if (array.role == Role::Output)

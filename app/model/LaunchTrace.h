@@ -38,6 +38,8 @@ public:
   double read(const Element &element) const;
   /// Writes an element of an input: a row that the program appends.
   void append(const Element &element);
+  /// Writes inputs of a row that the program has appended to.
+  void grow(size_t row, const reference::Arrays &grown);
   /// Writes the outputs of a row.
   void store(size_t row, const reference::Arrays &outputs);
   void clearOutputs();

@@ -78,9 +78,11 @@ Status evaluate(mlir::Operation *container, const Inputs &inputs,
 /// Evaluates a program past attn-batch for the examples of a batch, with the
 /// sums over them that compiled code computes. The first function gives the
 /// outputs of each example; the second adds them up over the examples, where a
-/// batch does not have them once.
+/// batch does not have them once. `grown` gets the data of each example that
+/// the program appends a row to in place, by name.
 Status evaluateEach(mlir::Operation *program, llvm::ArrayRef<Inputs> inputs,
-                    std::vector<Arrays> &outputs);
+                    std::vector<Arrays> &outputs,
+                    std::vector<Arrays> *grown = nullptr);
 Status evaluateTogether(mlir::Operation *program, llvm::ArrayRef<Inputs> inputs,
                         Arrays &sums);
 

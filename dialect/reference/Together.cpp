@@ -97,8 +97,22 @@ static Status evaluateBatch(Operation *program, ArrayRef<Inputs> inputs,
                                   examples);
 }
 
+/// The data that a program outside its loops appends a row to.
+static void takeGrown(Operation *program, ArrayRef<Environment> examples,
+                      std::vector<Arrays> &grown) {
+  grown.assign(examples.size(), {});
+  program->walk([&](attn::AppendOp append) {
+    auto data = append.getArray().getDefiningOp<attn::DataOp>();
+    if (!data || append->getParentOfType<attn::ScanOp>())
+      return;
+    for (auto [own, example] : llvm::zip_equal(grown, examples))
+      own[data.getSource().str()] = *example.arrays.lookup(append.getResult());
+  });
+}
+
 Status reference::evaluateEach(Operation *program, ArrayRef<Inputs> inputs,
-                               std::vector<Arrays> &outputs) {
+                               std::vector<Arrays> &outputs,
+                               std::vector<Arrays> *grown) {
   std::vector<Environment> examples;
   if (Status status = evaluateBatch(program, inputs, examples); status.failed())
     return status;
@@ -106,6 +120,8 @@ Status reference::evaluateEach(Operation *program, ArrayRef<Inputs> inputs,
   for (auto output : program->getRegion(0).getOps<attn::OutputOp>())
     for (auto [own, example] : llvm::zip_equal(outputs, examples))
       own[output.getTarget().str()] = *example.arrays.lookup(output.getValue());
+  if (grown)
+    takeGrown(program, examples, *grown);
   return Status::success();
 }
 

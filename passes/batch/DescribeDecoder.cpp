@@ -2,6 +2,7 @@
 
 #include "dialect/Distributions.h"
 #include "passes/analysis/Batch.h"
+#include "passes/analysis/Orders.h"
 #include "passes/batch/CutSearches.h"
 #include "passes/batch/Splitter.h"
 
@@ -64,6 +65,9 @@ static Value logSoftmax(OpBuilder &builder, Value logits) {
                               compute.getBody().getArguments());
   YieldOp::create(inside, logits.getLoc(), read);
   setBatch(compute, BatchKind::each);
+  // Passes of the phase `fuse` keep the order that training has.
+  compute.setOrderAttr(
+      orderOf(compute, Examples(compute->getParentOfType<ProgramOp>())));
   return compute;
 }
 

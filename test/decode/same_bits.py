@@ -1,6 +1,6 @@
 """What is decoded has the bits of what is scored and trained on.
 
-    same_bits.py MODELS_DIRECTORY WORK_DIRECTORY MODEL[:EQUATION].. [quick | oracle] [PRECISION]
+    same_bits.py MODELS_DIRECTORY WORK_DIRECTORY MODEL[:EQUATION].. [quick | oracle | phases] [PRECISION]
     same_bits.py MODELS_DIRECTORY rest TEST [oracle]
 
 Draws and searches; log p of each hypothesis that has ended is that of `fovea score` on what it
@@ -13,8 +13,9 @@ Where training and decoding treat a latent choice in different ways, the spec ge
 (`ALIKE`). What decoding adds to a dialogue is the difference of two scores.
 
 With `oracle`, what compiled code decodes in f32 has the bits of what the interpreter decodes, with a
-given beginning as well; specs are as they are. PRECISION is one of `PRECISIONS`. `rest` prints why
-models that TEST does not name are not compared.
+given beginning as well; specs are as they are. With `phases` the interpreter does so after each
+phase of the compiler, for a few steps. PRECISION is one of `PRECISIONS`. `rest` prints why models
+that TEST does not name are not compared.
 """
 
 import json
@@ -65,6 +66,7 @@ REASONS = {
 # What a model generates, if other models are given data of that name.
 OWN = {"draw": ("image",), "vq_vae": ("image",), "flow_matching": ("image",), "sketch_rnn": ("stroke", "pen")}
 REAL = ("graves", "sketch_rnn", "flow_matching")  # choices of real numbers: no beam
+PHASES = ("derive", "differentiate", "schedule", "batch", "fuse", "kernels", "memory")
 WAYS = [["--beam", "1"], ["--sample", "--seed", "3", "--nbest", "6"], ["--beam", "4", "--nbest", "4"]]
 
 
@@ -124,7 +126,7 @@ def alike(models, work, name):
 
 class Model:
     def __init__(self, models, work, name, precision=(), isAlike=True):
-        self.precision = precision
+        self.precision, self.longest = precision, 12
         self.name, self.data = name, tiny.MODELS[name][1]
         self.sets = wide.options(name) + SETS.get(name, [])
         self.spec = alike(models, work, name) if isAlike else os.path.join(models, name + ".fov")
@@ -154,7 +156,7 @@ class Model:
 
     def decode(self, *how):
         return fovea("decode", self.spec, *self.sets, *self.precision, "--weights", self.files["w"],
-                     *(["--data", self.files["b"]] if self.given else []), "--json", "--max-length", "12", *how)
+                     *(["--data", self.files["b"]] if self.given else []), "--json", "--max-length", str(self.longest), *how)
 
     def hypotheses(self, how, way, show):
         """For each of a decoding: its example, what it generated, and the rest."""
@@ -186,12 +188,14 @@ def main(models, work, *names):
         return rest(models, *names)
     os.makedirs(work, exist_ok=True)
     for entry in names:
-        if entry not in ("quick", "oracle", *PRECISIONS):
+        if entry not in ("quick", "oracle", "phases", *PRECISIONS):
             name, *equation = entry.split(":")
             precision = [word for name in names if name in PRECISIONS for word in ("--precision", name)]
-            model = Model(models, work, name, precision, "oracle" not in names)
+            model = Model(models, work, name, precision, not {"oracle", "phases"} & set(names))
             if "oracle" in names:
                 check_oracle(model)
+            elif "phases" in names:
+                check_phases(model)
             elif model.generated:
                 check(model, "quick" in names, *equation)
             else:
@@ -281,6 +285,19 @@ def check_oracle(model):
         assert compiled == interpreted, f"{model.name} {' '.join(way)}:\n{compiled}interpreted:\n{interpreted}"
         hypotheses += sum(len(json.loads(line)["hypotheses"]) for line in compiled.splitlines())
     print(f"{model.name}: {hypotheses} hypotheses have the bits of the interpreter")
+
+
+def check_phases(model):
+    """The beam of a few steps and draws, after each phase."""
+    count, model.longest = 0, 3
+    for way in [*(WAYS[1:] if model.name not in REAL else WAYS[1:2]), *model.forced(WAYS[1:2])]:
+        how = [*way, "--dtype", "f32"]
+        compiled = model.decode(*how)
+        for phase in PHASES:
+            interpreted = model.decode(*how, "--reference", "--stop-after", phase)
+            assert compiled == interpreted, f"{model.name} {' '.join(way)}:\n{compiled}after '{phase}':\n{interpreted}"
+            count += 1
+    print(f"{model.name}: the interpreter gives the bits of code in {count} runs of {len(PHASES)} phases")
 
 
 def compare(model, equation, steps, whole, lengths):

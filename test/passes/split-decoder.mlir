@@ -29,7 +29,7 @@ module {
   // CHECK:         attn.append %[[K]][%[[T]]]
   // CHECK:         %[[LOGITS:.*]] = attn.compute "logits"
   // CHECK-NOT:     attn.choice
-  // CHECK:         %[[LOGP:.*]] = attn.compute () log_softmax (%{{.*}}: 9)
+  // CHECK:         %[[LOGP:.*]] = attn.compute () log_softmax (%[[V:.*]]: 9) order(lanes %[[V]])
   // CHECK-NEXT:      attn.read %[[LOGITS]]
   // CHECK:         attn.output "logp/0" %[[LOGP]]
   // CHECK:         attn.output "value/[[ROW]]"

@@ -23,6 +23,8 @@ struct Statistics {
           states = 0, unnecessary = 0, passes = 0, compiled = 0;
   /// Log p of choices whose bits were compared with a score.
   int64_t logps = 0;
+  /// Runs of the interpreter on a phase that have the bits of compiled code.
+  int64_t phases = 0;
   /// Systems with an ordered sum, and products of each example in loops.
   int64_t ordered = 0, inLoops = 0;
   /// Hypotheses of compiled searches, and specs that cannot be decoded.
@@ -51,6 +53,7 @@ struct Statistics {
     passes += other.passes;
     compiled += other.compiled;
     logps += other.logps;
+    phases += other.phases;
     ordered += other.ordered;
     inLoops += other.inLoops;
     hypotheses += other.hypotheses;
@@ -176,8 +179,9 @@ void checkBeams(const Subject &subject, mlir::ModuleOp original,
                 mlir::ModuleOp scheduled, bool launches, Failures &failures,
                 Statistics &statistics);
 
-/// Compiled searches and scores of what they find, in f32: the same bits. If it
-/// is thorough, of several examples, greedily as well, and each alone.
+/// Compiled searches, scores of what they find and gradients, in f32: the same
+/// bits, and those of the interpreter after each phase. If it is thorough, of
+/// several examples, greedily as well, and each alone.
 void checkBits(const Subject &subject, mlir::ModuleOp original, bool isThorough,
                Failures &failures, Statistics &statistics);
 

@@ -371,7 +371,9 @@ static int checkSeeds(int64_t first, int64_t last) {
                << " programs compiled";
   if (statistics.logps > 0)
     llvm::outs() << "; " << statistics.logps
-                 << " log p have the bits of their scores";
+                 << " log p have the bits of their scores, and the interpreter "
+                    "those of code after "
+                 << statistics.phases << " phases";
   if (carries || nearly)
     llvm::outs() << "; " << statistics.hypotheses
                  << " hypotheses of compiled searches, " << statistics.refused

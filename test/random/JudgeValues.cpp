@@ -7,9 +7,9 @@
 
 #include "dialect/reference/Compare.h"
 #include "test/random/Compiled.h"
+#include "test/random/PhaseBits.h"
 
 #include <cmath>
-#include <fmt/format.h>
 
 using namespace fovea;
 using namespace fovea::random;
@@ -159,24 +159,6 @@ bool CompiledCheck::judgePrecision(const CompiledProgram &program,
   if (measureErrors(entry))
     judgeValues(program, what, isDouble);
   return failures.size() == before;
-}
-
-/// Says where the first number with other bits is; empty when there is none. A
-/// sum that is zero has either sign: tiles of products add the zeros of
-/// padding.
-static std::string differingBits(const Array &want,
-                                 const std::vector<double> &got) {
-  if (want.values.size() != got.size())
-    return "has another shape";
-  for (auto [place, value] : llvm::enumerate(got)) {
-    double expected = want.values[place];
-    bool isSame =
-        expected == value || (std::isnan(expected) && std::isnan(value));
-    if (!isSame)
-      return fmt::format("is {:a}, interpreted in f32 {:a}, at element {}",
-                         value, expected, place);
-  }
-  return "";
 }
 
 /// In single precision the interpreter has the bits of compiled code.

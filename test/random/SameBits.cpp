@@ -2,19 +2,17 @@
 //
 // Searches and draws with compiled code in f32, and scores what comes of it
 // with compiled `@loss`, together and alone. Log p of every choice has the same
-// bits, and the loss has them whether log p of each choice is asked for or not.
-// Where nothing is generated, random examples are scored. The interpreter gives
-// each score in f32 with the same bits.
+// bits. The loss has them whether log p of each choice is asked for or not, and
+// with gradients. Where nothing is generated, random examples are scored.
+// The interpreter gives all of it in f32 with the same bits, after each phase.
 //
 //===----------------------------------------------------------------------===//
 
-#include "app/model/CompiledDecoder.h"
 #include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
-#include "test/random/Checks.h"
 #include "test/random/Data.h"
+#include "test/random/PhaseBits.h"
 
-#include <cmath>
 #include <fmt/format.h>
 
 using namespace fovea;
@@ -47,20 +45,22 @@ public:
   void run();
 
 private:
-  mlir::OwningOpRef<mlir::ModuleOp> lower(llvm::StringRef other,
-                                          attn::PipelineOptions &pipeline);
-  std::unique_ptr<CompiledProgram>
-  compile(llvm::StringRef entry, bool each,
-          mlir::OwningOpRef<mlir::ModuleOp> &module);
+  bool lower(llvm::StringRef other, attn::PipelineOptions &pipeline,
+             PhaseModules &phases);
+  std::unique_ptr<CompiledProgram> compile(llvm::StringRef entry, bool each,
+                                           PhaseModules &phases);
   runtime::Example exampleOf(const Inputs &inputs, int64_t id) const;
   bool generate();
   void drawExamples();
   bool keep(const runtime::Example &given, const Generated &found);
-  bool compute(CompiledProgram &program, const runtime::Batch &batch);
+  bool compute(CompiledProgram &program, const runtime::Batch &batch,
+               std::optional<uint64_t> seed = {});
   void compareLogps(CompiledProgram &program, const runtime::Batch &batch,
                     size_t first, const std::string &company);
-  void compareInterpreted(CompiledProgram &program, mlir::ModuleOp module,
-                          const runtime::Batch &batch);
+  void compareInterpreted(CompiledProgram &program, llvm::StringRef entry,
+                          const PhaseModules &phases,
+                          const runtime::Batch &batch,
+                          std::optional<uint64_t> seed = {});
   void compareLoss(CompiledProgram &program, CompiledProgram &other,
                    const runtime::Batch &batch, const std::string &what);
   void fail(const std::string &text) { failures.push_back("bits: " + text); }
@@ -88,31 +88,25 @@ static cli::CompiledOptions singlePrecision() {
 }
 
 /// The programs of the system that is not `other`.
-mlir::OwningOpRef<mlir::ModuleOp>
-BitsCheck::lower(llvm::StringRef other, attn::PipelineOptions &pipeline) {
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::cast<mlir::ModuleOp>(original->clone());
-  module->lookupSymbol(other)->erase();
-  pipeline.stopAfter = attn::Phase::fuse;
-  if (mlir::succeeded(compiler::lower(*module, pipeline)))
-    return module;
+bool BitsCheck::lower(llvm::StringRef other, attn::PipelineOptions &pipeline,
+                      PhaseModules &phases) {
+  if (mlir::succeeded(phases.lower(original, other, pipeline)))
+    return true;
   fail("the pipeline fails without '" + other.str() + "'");
-  return nullptr;
+  return false;
 }
 
-/// A program, and its module.
+/// A program, and its module after each phase.
 std::unique_ptr<CompiledProgram>
-BitsCheck::compile(llvm::StringRef entry, bool each,
-                   mlir::OwningOpRef<mlir::ModuleOp> &module) {
+BitsCheck::compile(llvm::StringRef entry, bool each, PhaseModules &phases) {
   attn::PipelineOptions pipeline;
   pipeline.each = each;
   pipeline.gradients = entry == "grad";
-  module = lower("decoding", pipeline);
   std::unique_ptr<CompiledProgram> program;
-  if (!module)
+  if (!lower("decoding", pipeline, phases))
     return program;
-  if (Status status =
-          CompiledProgram::create(*module, entry, singlePrecision(), program);
+  if (Status status = CompiledProgram::create(*phases.fused(), entry,
+                                              singlePrecision(), program);
       status.failed())
     fail(status.text());
   return program;
@@ -153,15 +147,15 @@ runtime::Example BitsCheck::exampleOf(const Inputs &inputs, int64_t id) const {
 
 bool BitsCheck::generate() {
   attn::PipelineOptions pipeline;
-  mlir::OwningOpRef<mlir::ModuleOp> module = lower("training", pipeline);
+  PhaseModules phases;
   std::unique_ptr<CompiledDecoder> compiled;
-  if (!module)
+  if (!lower("training", pipeline, phases))
     return false;
-  if (module->getOps<attn::DecoderOp>().empty()) {
+  if (phases.at(attn::Phase::fuse).getOps<attn::DecoderOp>().empty()) {
     fail("nothing is generated");
     return false;
   }
-  if (Status status = CompiledDecoder::create(*module, {parameters},
+  if (Status status = CompiledDecoder::create(*phases.fused(), {parameters},
                                               singlePrecision(), compiled);
       status.failed()) {
     fail("the decoder: " + status.text());
@@ -184,11 +178,10 @@ bool BitsCheck::generate() {
   beam.beam = beam.nbest = 3;
   draws.sample = true;
   draws.nbest = 2;
-  std::vector<runtime::SearchOptions> searches = {beam, draws};
+  std::vector<Searched> searches = {{beam, {}}, {draws, {}}};
   if (isThorough)
-    searches.push_back(greedy);
-  for (const runtime::SearchOptions &options : searches) {
-    std::vector<std::vector<Generated>> found;
+    searches.push_back({greedy, {}});
+  for (auto &[options, found] : searches) {
     if (Status status = compiled->search().decode(batch, options, found);
         status.failed()) {
       fail("the search: " + status.text());
@@ -199,7 +192,9 @@ bool BitsCheck::generate() {
         if (!keep(given, hypothesis))
           return false;
   }
-  return true;
+  compareWithPhases(searches, *subject.spec, phases, batch, weights, failures,
+                    statistics);
+  return failures.empty();
 }
 
 /// Random examples, with what nothing generates.
@@ -211,10 +206,13 @@ void BitsCheck::drawExamples() {
   }
 }
 
-bool BitsCheck::compute(CompiledProgram &program, const runtime::Batch &batch) {
+bool BitsCheck::compute(CompiledProgram &program, const runtime::Batch &batch,
+                        std::optional<uint64_t> seed) {
   runtime::Binding binding;
   binding.values = &parameters;
   binding.numbers = {{"seed.nll", nllSeed}, {"seed.penalty", penaltySeed}};
+  binding.seed = seed;
+  binding.update = subject.example.update;
   Status status = program.run(batch, binding);
   if (status.failed())
     fail(status.text());
@@ -246,25 +244,20 @@ void BitsCheck::compareLogps(CompiledProgram &program,
   }
 }
 
-/// The results of the last run, of each example.
+/// The results of the last run.
 void BitsCheck::compareInterpreted(CompiledProgram &program,
-                                   mlir::ModuleOp module,
-                                   const runtime::Batch &batch) {
-  mlir::Operation *loss = findContainer(module, "loss");
-  for (auto [number, example] : llvm::enumerate(batch)) {
-    Inputs inputs = inputsOf(*example, weights);
-    inputs.single = true;
-    Arrays wanted;
-    if (Status status = evaluate(loss, inputs, wanted); status.failed())
-      return fail("interpreted in f32: " + status.text());
-    for (const auto &[name, want] : wanted)
-      for (auto [own, expected] : llvm::zip_equal(
-               program.workspace().output(name, number).values, want.values)) {
-        if (own != expected && !(std::isnan(own) && std::isnan(expected)))
-          return fail(fmt::format("'{}' is {:a}, interpreted in f32 {:a}", name,
-                                  own, expected));
-      }
+                                   llvm::StringRef entry,
+                                   const PhaseModules &phases,
+                                   const runtime::Batch &batch,
+                                   std::optional<uint64_t> seed) {
+  std::vector<Inputs> examples;
+  for (const runtime::Example *example : batch) {
+    Inputs &inputs = examples.emplace_back(inputsOf(*example, weights));
+    inputs.seed = seed;
+    inputs.update = subject.example.update;
   }
+  compareWithPhases(program, entry, phases, std::move(examples), failures,
+                    statistics);
 }
 
 void BitsCheck::compareLoss(CompiledProgram &program, CompiledProgram &other,
@@ -285,27 +278,35 @@ void BitsCheck::run() {
     drawExamples();
   else if (!generate())
     return;
-  mlir::OwningOpRef<mlir::ModuleOp> scoring, others;
+  PhaseModules scoring, alone, both;
   std::unique_ptr<CompiledProgram> score =
       compile("loss", /*each=*/true, scoring);
   if (!score)
     return;
   runtime::Batch batch = wholeBatch(examples);
-  size_t alone = !isGenerated ? 0 : isThorough ? batch.size() : 1;
-  for (size_t number = 0; number < alone && failures.empty(); ++number)
+  size_t numAlone = !isGenerated ? 0 : isThorough ? batch.size() : 1;
+  for (size_t number = 0; number < numAlone && failures.empty(); ++number)
     compareLogps(*score, {batch[number]}, number, "alone");
   if (isGenerated && failures.empty())
     compareLogps(*score, batch, 0, "in a batch");
   if (!failures.empty() || (!isGenerated && !compute(*score, batch)))
     return;
-  compareInterpreted(*score, *scoring, batch);
-  // One of them by turns.
-  bool isGradient = subject.seed % 2 == 0;
-  if (auto other =
-          compile(isGradient ? "grad" : "loss", /*each=*/false, others))
+  compareInterpreted(*score, "loss", scoring, batch);
+  std::unique_ptr<CompiledProgram> grad = compile("grad", /*each=*/false, both);
+  if (!grad)
+    return;
+  compareLoss(*score, *grad, batch, "whether gradients are computed");
+  if (failures.empty())
+    compareInterpreted(*grad, "grad", both, batch);
+  // With dropout, if the spec has any.
+  std::optional<uint64_t> seed = subject.example.seed;
+  if (seed && failures.empty() && compute(*grad, batch, seed))
+    compareInterpreted(*grad, "grad", both, batch, seed);
+  if (!failures.empty())
+    return;
+  if (auto other = compile("loss", /*each=*/false, alone))
     compareLoss(*score, *other, batch,
-                isGradient ? "whether gradients are computed"
-                           : "whether log p of each choice is computed");
+                "whether log p of each choice is computed");
 }
 
 void fovea::random::checkBits(const Subject &subject, mlir::ModuleOp original,

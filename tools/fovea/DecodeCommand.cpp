@@ -9,6 +9,7 @@
 #include "app/machines/Agreement.h"
 #include "app/machines/Turns.h"
 #include "app/model/Execution.h"
+#include "app/model/InterpretedDecoder.h"
 #include "app/model/LaunchedDecoder.h"
 #include "app/model/Prefixes.h"
 #include "app/model/Programs.h"
@@ -255,10 +256,13 @@ static void answerLines(Session &session, const Arguments &arguments,
 }
 
 namespace {
-/// The search over compiled programs, or over their launches.
+/// The search over compiled programs, over their launches, or over what the
+/// interpreter makes of them after a phase.
 struct Decoder {
   std::unique_ptr<CompiledDecoder> compiled;
   std::unique_ptr<LaunchedDecoder> launched;
+  std::unique_ptr<InterpretedDecoder> interpreted;
+  mlir::OwningOpRef<mlir::ModuleOp> phase; // null: there is none to interpret
 
   runtime::Status prepare(const Arguments &arguments, Programs &programs,
                           Execution &execution);
@@ -271,6 +275,17 @@ struct Decoder {
 runtime::Status Decoder::prepare(const Arguments &arguments, Programs &programs,
                                  Execution &execution) {
   bool isDouble = arguments.dtype == "f64";
+  if (phase) {
+    CompiledOptions options = compiledOptionsOf(arguments);
+    options.isDouble = isDouble || !arguments.givesDtype;
+    if (runtime::Status status = InterpretedDecoder::create(
+            *execution.model->module, options, interpreted);
+        status.failed())
+      return status;
+    interpreted->interpret(*phase);
+    return interpreted->decoder().setWeights(std::move(execution.files),
+                                             options.isDouble);
+  }
   if (!arguments.launches) {
     if (runtime::Status status = programs.create(compiled); status.failed())
       return status;
@@ -290,10 +305,25 @@ runtime::Status Decoder::prepare(const Arguments &arguments, Programs &programs,
 runtime::Status Decoder::decode(const Execution &execution,
                                 const reference::SearchOptions &options,
                                 size_t first, BatchResult &result) {
-  runtime::Status status =
-      decodeBatch(launched ? launched->decoder() : *compiled, execution,
-                  options, first, result);
+  CompiledDecoder &own = interpreted ? interpreted->decoder()
+                         : launched  ? launched->decoder()
+                                     : *compiled;
+  runtime::Status status = decodeBatch(own, execution, options, first, result);
+  if (interpreted && interpreted->status().failed())
+    return interpreted->status();
   return launched && launched->status().failed() ? launched->status() : status;
+}
+
+/// Keeps the programs that a phase leaves. The programs of the model describe
+/// the frames of a search.
+static bool lowerTwice(Session &session, Model &model, Request request,
+                       mlir::OwningOpRef<mlir::ModuleOp> &phase) {
+  mlir::OwningOpRef<mlir::ModuleOp> original = model.module->clone();
+  if (!session.lower(model, request))
+    return false;
+  phase = std::exchange(model.module, std::move(original));
+  request.stopAfter = attn::Phase::fuse;
+  return session.lower(model, request);
 }
 
 int fovea::cli::runDecode(const Arguments &arguments) {
@@ -312,6 +342,9 @@ int fovea::cli::runDecode(const Arguments &arguments) {
       return badUsage;
     // Launches are those of compiled programs.
     isReference &= !arguments.launches;
+    // From then on a decoder consists of several programs.
+    bool isSplit = isReference && request.stopAfter >= attn::Phase::batch;
+    isReference &= !isSplit;
     execution.keepsFiles = !isReference;
     if (!openExecution(session, arguments, "decoding", execution) ||
         !shows.read(session, arguments, *execution.model) ||
@@ -334,10 +367,14 @@ int fovea::cli::runDecode(const Arguments &arguments) {
         unknown.given.empty() ? shows.givenWords() : unknown.given;
     programs = std::make_unique<Programs>(session, *execution.model, request,
                                           compiledOptionsOf(arguments));
-    bool isLowered = isReference || arguments.launches;
-    if (isLowered ? !session.lower(*execution.model, request)
-                  : !programs->open({"decode"}))
+    bool isLowered = isReference || isSplit || arguments.launches;
+    bool isOpen =
+        isSplit ? lowerTwice(session, *execution.model, request, decoder.phase)
+        : isLowered ? session.lower(*execution.model, request)
+                    : programs->open({"decode"});
+    if (!isOpen)
       return session.finish();
+    module = *execution.model->module;
     if (isReference)
       if (runtime::Status status = addQuantised(module, execution.parameters);
           status.failed()) {
