@@ -11,6 +11,7 @@
 #define FOVEA_APP_MODEL_INTERPRETEDDECODER_H
 
 #include "app/model/CompiledDecoder.h"
+#include "dialect/AttnDialect.h"
 
 namespace fovea::cli {
 
