@@ -54,14 +54,29 @@ attn.system @itself {
 }
 
 // RUN: not fovea-eval %s --entry outside 2>&1 | FileCheck %s --check-prefix=OUTSIDE
-// OUTSIDE: error: {{.*}}: 'scf.if' stands outside attn.compute
+// OUTSIDE: error: {{.*}}: 'scf.execute_region' stands outside attn.compute
 attn.system @outside {
-  %true = arith.constant true
   %one = arith.constant 1.0 : f64
-  %a = scf.if %true -> f64 {
+  %a = scf.execute_region -> f64 {
+    scf.yield %one : f64
+  }
+  %x = attn.compute "x" () {
+    attn.yield %a : f64
+  } : !attn.array<[], f64>
+  attn.output "x" %x : !attn.array<[], f64>
+}
+
+// One branch of a scalar from outside is computed.
+// RUN: fovea-eval %s --entry branch | FileCheck %s --check-prefix=BRANCH
+// BRANCH: x []: 2
+attn.system @branch {
+  %false = arith.constant false
+  %one = arith.constant 1.0 : f64
+  %a = scf.if %false -> f64 {
     scf.yield %one : f64
   } else {
-    scf.yield %one : f64
+    %two = arith.constant 2.0 : f64
+    scf.yield %two : f64
   }
   %x = attn.compute "x" () {
     attn.yield %a : f64
