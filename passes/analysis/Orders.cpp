@@ -106,11 +106,23 @@ static bool isRunning(ComputeOp op) {
 OrderAttr fovea::attn::orderOf(ComputeOp op, const Examples &examples,
                                const llvm::DenseSet<Attribute> &blocks) {
   if (isRunning(op) && !op.isNormaliser())
-    return OrderAttr::get(op.getContext(), OrderAttr::chain, /*fused=*/false);
+    return orderInSteps(op.getContext());
   int64_t lanes = isLikeMatrixProduct(op, examples) ? OrderAttr::chain
                                                     : bestPartialIndex(op);
   if (lanes >= 0 && blocks.contains(op.getExtents()[lanes]))
     lanes = OrderAttr::chain;
   bool isFused = op.getReducer() == Reducer::sum && productIn(op);
   return OrderAttr::get(op.getContext(), lanes, isFused);
+}
+
+OrderAttr fovea::attn::orderInSteps(MLIRContext *context) {
+  return OrderAttr::get(context, OrderAttr::chain, /*fused=*/false);
+}
+
+OrderAttr fovea::attn::orderOfExtreme(ComputeOp op) {
+  return OrderAttr::get(op.getContext(), bestPartialIndex(op), /*fused=*/false);
+}
+
+OrderAttr fovea::attn::withoutFusing(OrderAttr order) {
+  return OrderAttr::get(order.getContext(), order.getLanes(), /*fused=*/false);
 }

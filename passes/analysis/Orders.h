@@ -2,7 +2,8 @@
 //
 // The one function that decides an order. It looks at the equation alone:
 // never at a machine, a batch or a pass. `attn-order-equations` asks it for
-// what is written, and `attn-order-sums` for derivatives.
+// what is written, and `attn-order-sums` for derivatives. No other file makes
+// an order; others only follow the indices of one (Equations.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,6 +48,17 @@ bool isLikeMatrixProduct(ComputeOp op, const Examples &examples);
 /// numbers of blocks of places that a search completes one by one.
 OrderAttr orderOf(ComputeOp op, const Examples &examples,
                   const llvm::DenseSet<mlir::Attribute> &blocks = {});
+
+/// The order of a sum that a search carries from step to step: one term after
+/// the other, each rounded.
+OrderAttr orderInSteps(mlir::MLIRContext *context);
+
+/// An order of a maximum or minimum, whose bits do not depend on it: the one
+/// with the best vectors.
+OrderAttr orderOfExtreme(ComputeOp op);
+
+/// `order`, where each product is rounded before it is added.
+OrderAttr withoutFusing(OrderAttr order);
 
 } // namespace fovea::attn
 

@@ -8,6 +8,7 @@
 #include "passes/derive/LogProbability.h"
 #include "dialect/Distributions.h"
 #include "passes/analysis/Equations.h"
+#include "passes/analysis/Orders.h"
 #include "passes/derive/EnumeratePlaces.h"
 #include "runtime/Functions.h"
 
@@ -86,8 +87,7 @@ Value LogProbability::overPlaces(const Twine &label, Body body) {
   // A search adds up one symbol after the other.
   if (!rest.empty())
     cast<ComputeOp>(result.getDefiningOp())
-        .setOrderAttr(OrderAttr::get(builder.getContext(), OrderAttr::chain,
-                                     /*fused=*/false));
+        .setOrderAttr(orderInSteps(builder.getContext()));
   return result;
 }
 

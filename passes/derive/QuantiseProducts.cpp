@@ -19,7 +19,6 @@
 #include "passes/analysis/Equations.h"
 #include "passes/analysis/Orders.h"
 #include "passes/analysis/Product.h"
-#include "passes/analysis/VectorIndex.h"
 #include "passes/derive/EquationBuilder.h"
 #include "runtime/data/Quantise.h"
 
@@ -258,8 +257,7 @@ Quantiser::makeRow(Quantised of, StringRef suffix, bool hasTerm,
   Scalars scalars(at, row.getLoc(), row.getBody().getArguments());
   YieldOp::create(at, row.getLoc(), body(scalars, values));
   if (reducer != Reducer::none)
-    row.setOrderAttr(
-        OrderAttr::get(row.getContext(), bestPartialIndex(row), false));
+    row.setOrderAttr(orderOfExtreme(row));
   return row;
 }
 

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Equations.h"
+#include "passes/analysis/Orders.h"
 #include "passes/derive/FoldConstants.h"
 
 namespace fovea::attn {
@@ -45,8 +46,7 @@ static void addUnfused(ComputeOp sum) {
   auto product = sum.getYielded().getDefiningOp<arith::MulFOp>();
   if (order && order.getFused() && product &&
       (isFactor(product.getLhs()) || isFactor(product.getRhs())))
-    sum.setOrderAttr(
-        OrderAttr::get(sum.getContext(), order.getLanes(), /*fused=*/false));
+    sum.setOrderAttr(withoutFusing(order));
 }
 
 namespace {
