@@ -233,11 +233,11 @@ static bool readsAhead(const Spec &spec) {
       [&](const char *feature) { return spec.features.count(feature) > 0; });
 }
 
-/// Whether the unscheduled system finds the hypotheses of the decoder. It makes
-/// all choices of a place in one search. In a decoder, choices that do not
-/// depend on each other are several searches, each of which continues with the
-/// best of the one before, or need none. And of what is chosen once, the system
-/// takes the best value.
+/// Returns whether the unscheduled system finds the hypotheses of the decoder.
+/// The system makes all choices of a place in one search. In a decoder,
+/// independent choices are several searches, or need none; each search
+/// continues with the best of the one before. If a value is chosen once, the
+/// system takes the best one.
 static bool searchesAlike(const PhaseModules &phases) {
   auto choices = [&](Phase phase, auto isOther) {
     bool isAny = false;
