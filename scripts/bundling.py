@@ -88,6 +88,7 @@ def terms_of(package):
 
 def empty_icu_data(library):
     """Makes `library` (libicudata.so.VERSION, 31 MB) one without data."""
+    need("clang-22")
     version = re.search(r"\d+$", library.name)[0]
     source = library.with_suffix(".c")
     source.write_text(EMPTY_ICU_DATA % version)

@@ -2,13 +2,13 @@
 
 #include "app/watch/Samples.h"
 #include "app/data/Inputs.h"
+#include "codegen/native/Link.h"
 #include "runtime/data/OpenFile.h"
 #include "runtime/data/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -56,19 +56,16 @@ static bool readFile(const std::string &path, std::string &text,
   return false;
 }
 
-static bool writeFile(const std::string &path, const std::string &text,
-                      std::string &why) {
-  std::error_code error;
-  llvm::raw_fd_ostream stream(path, error);
-  if (!error) {
-    stream << text;
-    stream.close();
-    error = stream.error();
-    stream.clear_error();
-  }
-  if (error)
-    why = fmt::format("cannot write '{}': {}", path, error.message());
-  return !error;
+static bool writeLines(const std::string &path,
+                       const std::vector<std::string> &lines,
+                       std::string &why) {
+  std::string text;
+  for (const std::string &line : lines)
+    text += line + "\n";
+  llvm::Error error = codegen::writeFile(path, text);
+  bool failed = bool(error);
+  why = llvm::toString(std::move(error));
+  return !failed;
 }
 
 /// Runs `fovea` without input, and reads what it prints. False, with its
@@ -240,7 +237,7 @@ std::string fovea::cli::samplesOf(const std::string &folder,
     if (!llvm::is_contained(model.given, name))
       continue;
     std::string file = temporary.file(name);
-    if (!writeFile(file, llvm::join(lines, "\n") + "\n", why))
+    if (!writeLines(file, lines, why))
       return error(why);
     llvm::append_values(arguments, "--data", name + "=" + file);
   }

@@ -90,6 +90,7 @@ void Scheduler::addKernels(bool sharesKernels) {
   SmallVector<Operation *> ops = launch::numberedOps(program);
   std::map<KernelKey, launch::KernelOp> known;
   llvm::StringSet<> names;
+  llvm::StringMap<unsigned> last; // by label: the last number that is taken
   b.setInsertionPointToStart(&result.getBody().front());
   result.walk<WalkOrder::PreOrder>([&](launch::RunOp run) {
     std::optional<KernelKey> key;
@@ -100,8 +101,8 @@ void Scheduler::addKernels(bool sharesKernels) {
     if (!kernel) {
       StringRef label = run.getLabel().value_or(stringifyWork(run.getWork()));
       std::string name = label.str();
-      for (unsigned number = 1; !names.insert(name).second; ++number)
-        name = (label + "." + Twine(number)).str();
+      while (!names.insert(name).second)
+        name = (label + "." + Twine(++last[label])).str();
       kernel = createKernel(b, run, name);
     }
     run.setKernel(kernel.getSymName());
