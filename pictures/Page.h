@@ -1,7 +1,7 @@
 //===- Page.h - pictures on one page --------------------------------------===//
 //
 // What can be drawn, and how it becomes a file: SVG, HTML (the same, with
-// values for who points at them), PNG (the same SVG, in pixels) or PDF.
+// values for who points at them). Renderer.h makes PNG and PDF of the SVG.
 //
 // No value is shown by colour alone: large cells have it as a number, in small
 // ones it is also the area of a square.
@@ -133,9 +133,6 @@ std::string_view figureStyle();
 /// Shows the value that is pointed at: `takeTips()`, to be called when figures
 /// are there, and what else that needs of JavaScript.
 std::string_view tipScript();
-/// The bytes of a file. Empty, and `problem` says why, when it cannot be drawn.
-std::string drawPng(const Page &page, std::string &problem);
-std::string drawPdf(const Page &page, std::string &problem);
 
 //===----------------------------------------------------------------------===//
 // What the files of this folder share

@@ -1,52 +1,38 @@
 //===- Raster.cpp - pixels as an image inside of SVG ----------------------===//
 
 #include "pictures/Raster.h"
+#include "llvm/Support/Base64.h" // a header alone
 
 #include <algorithm>
-#include <cairo.h>
 #include <cmath>
-#include <glib.h>
+#include <png.h>
 
 using namespace fovea::pictures;
 
-static cairo_status_t append(void *to, const unsigned char *data,
-                             unsigned size) {
-  static_cast<std::string *>(to)->append(reinterpret_cast<const char *>(data),
-                                         size);
-  return CAIRO_STATUS_SUCCESS;
-}
-
-static uint32_t byteOf(double value) {
-  return std::isfinite(value) ? static_cast<uint32_t>(std::lround(
-                                    std::clamp(value, 0.0, 1.0) * 255))
-                              : 0;
+static char byteOf(double value) {
+  return std::isfinite(value)
+             ? static_cast<char>(std::lround(std::clamp(value, 0.0, 1.0) * 255))
+             : 0;
 }
 
 std::string fovea::pictures::uriOf(const Pixels &pixels) {
-  cairo_surface_t *surface = cairo_image_surface_create(
-      CAIRO_FORMAT_RGB24, static_cast<int>(pixels.columns),
-      static_cast<int>(pixels.rows));
-  unsigned char *bytes = cairo_image_surface_get_data(surface);
-  int stride = cairo_image_surface_get_stride(surface);
-  for (int64_t row = 0; bytes && row < pixels.rows; ++row) {
-    auto *line = reinterpret_cast<uint32_t *>(bytes + row * stride);
-    for (int64_t column = 0; column < pixels.columns; ++column) {
-      const double *at =
-          &pixels.values[(row * pixels.columns + column) * pixels.channels];
-      bool isGrey = pixels.channels < 3;
-      line[column] = byteOf(at[0]) << 16 | byteOf(at[isGrey ? 0 : 1]) << 8 |
-                     byteOf(at[isGrey ? 0 : 2]);
-    }
-  }
-  cairo_surface_mark_dirty(surface);
-  std::string png;
-  cairo_surface_write_to_png_stream(surface, append, &png);
-  cairo_surface_destroy(surface);
-  char *text =
-      g_base64_encode(reinterpret_cast<const guchar *>(png.data()), png.size());
-  std::string uri = std::string("data:image/png;base64,") + text;
-  g_free(text);
-  return uri;
+  bool isGrey = pixels.channels < 3;
+  std::string bytes;
+  for (int64_t place = 0; place < pixels.rows * pixels.columns; ++place)
+    for (int64_t channel = 0; channel < (isGrey ? 1 : 3); ++channel)
+      bytes += byteOf(pixels.values[place * pixels.channels + channel]);
+  png_image image = {};
+  image.version = PNG_IMAGE_VERSION;
+  image.width = static_cast<png_uint_32>(pixels.columns);
+  image.height = static_cast<png_uint_32>(pixels.rows);
+  image.format = isGrey ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+  std::string png(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
+  png_alloc_size_t size = png.size();
+  if (!png_image_write_to_memory(&image, png.data(), &size, 0, bytes.data(), 0,
+                                 nullptr))
+    size = 0; // an image without pixels
+  png.resize(size);
+  return "data:image/png;base64," + llvm::encodeBase64(png);
 }
 
 Pixels fovea::pictures::resized(const Pixels &pixels, int64_t rows,

@@ -11,6 +11,9 @@ OF_EVERY_MACHINE = re.compile(
     r"(linux-vdso|ld-linux.*|libc|libm|libdl|libpthread|librt|libutil|libresolv)\.so")
 
 
+# The plug-in that draws PNG and PDF. It links librsvg.
+PICTURES = "libfovea_pictures.so"
+
 # Debian's packages whose headers and archives are parts of the program.
 INSIDE = ["libcli11-dev", "libmlir-22-dev", "libprotobuf-dev", "llvm-22-dev",
           "nlohmann-json3-dev"]
@@ -96,18 +99,20 @@ def empty_icu_data(library):
     source.unlink()
 
 
-def bundle(folder):
-    """Puts what `folder`/bin/fovea links into `folder`/lib/bundled, where it and
-    the libraries find it. Returns the version of glibc that all of it needs, and
+def bundle(folder, plugins=()):
+    """Puts what `folder`/bin/fovea and the named plug-ins link into
+    `folder`/lib/bundled, where they and the libraries find it. Other plug-ins use
+    the machine's libraries. Returns the version of glibc that all of it needs, and
     the files that were copied, by name."""
     folder = pathlib.Path(folder)
     program = folder / "bin" / "fovea"
-    plugins = list(folder.glob("lib/*.so"))
+    plugins = [folder / "lib" / name for name in plugins]
     inside = folder / "lib" / "bundled"
     inside.mkdir(parents=True)
-    # Libraries of messages, which plug-ins link, are those of the machine: their
-    # own plug-ins are found there.
     found = libraries_of(program)
+    for plugin in plugins:
+        found |= libraries_of(plugin)
+        run("patchelf", "--set-rpath", "$ORIGIN/bundled", plugin)
     for name, path in found.items():
         shutil.copy(path, inside / name)
         os.chmod(inside / name, 0o755)
@@ -117,5 +122,6 @@ def bundle(folder):
         run("strip", "--strip-unneeded", inside / name)
     run("strip", program)
     run("patchelf", "--set-rpath", "$ORIGIN/../lib/bundled", program)
-    glibc = max(glibc_of(file) for file in [program, *plugins, *inside.iterdir()])
+    glibc = max(glibc_of(file)
+                for file in [program, *folder.glob("lib/*.so"), *inside.iterdir()])
     return glibc, found

@@ -2,10 +2,13 @@
 
 #include "app/show/Pictures.h"
 #include "app/data/Files.h"
+#include "app/machines/Installed.h"
 #include "app/open/Errors.h"
+#include "pictures/Renderer.h"
 #include "runtime/data/Printable.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,6 +19,24 @@ using llvm::StringRef;
 bool fovea::cli::isPicture(StringRef path) {
   return path.ends_with(".html") || path.ends_with(".svg") ||
          path.ends_with(".png") || path.ends_with(".pdf");
+}
+
+/// Sets `file` to the bytes of a PNG or PDF that shows `page`, or `problem`.
+static void render(const pictures::Page &page, pictures::Format format,
+                   std::string &file, std::string &problem) {
+  constexpr const char *name = "libfovea_pictures.so";
+  std::optional<std::string> path = findInstalled(name);
+  void *plugin = path ? dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  if (plugin) {
+    auto *draw = reinterpret_cast<decltype(&fovea_render)>(
+        dlsym(plugin, "fovea_render"));
+    draw(drawSvg(page), format, file, problem);
+  } else {
+    problem = fmt::format(
+        "PNG and PDF need librsvg ({}); help: install it (Debian's package is "
+        "librsvg2-2), or write SVG or HTML",
+        path ? dlerror() : fmt::format("'{}' is not installed", name));
+  }
 }
 
 /// Asks the user at the terminal; returns false without one.
@@ -47,9 +68,9 @@ int fovea::cli::writePicture(const std::string &path,
   else if (StringRef(path).ends_with(".svg"))
     text = pictures::drawSvg(page);
   else if (StringRef(path).ends_with(".pdf"))
-    text = pictures::drawPdf(page, problem);
+    render(page, pictures::Format::pdf, text, problem);
   else
-    text = pictures::drawPng(page, problem);
+    render(page, pictures::Format::png, text, problem);
   size_t megabytes = (text.size() + 999'999) / 1'000'000;
   if (problem.empty() && mostBytes > 0 &&
       static_cast<int64_t>(text.size()) > mostBytes &&

@@ -17,21 +17,25 @@ def pixels_of(uri):
     """Rows of pixels of an image without an alpha channel."""
     data = base64.b64decode(uri.removeprefix("data:image/png;base64,"))
     width, height = struct.unpack(">II", data[16:24])
+    channels = {0: 1, 2: 3}[data[25]]
+    size = channels * width
     at, packed = 8, b""
     while at < len(data):
-        size, = struct.unpack(">I", data[at:at + 4])
+        length, = struct.unpack(">I", data[at:at + 4])
         if data[at + 4:at + 8] == b"IDAT":
-            packed += data[at + 8:at + 8 + size]
-        at += size + 12
-    raw, line, rows = zlib.decompress(packed), bytearray(3 * width), []
+            packed += data[at + 8:at + 8 + length]
+        at += length + 12
+    raw, line, rows = zlib.decompress(packed), bytearray(size), []
     for y in range(height):
-        kind, own = raw[y * (3 * width + 1)], bytearray(raw[y * (3 * width + 1) + 1:(y + 1) * (3 * width + 1)])
-        for i in range(3 * width):
-            left, up, corner = (own[i - 3] if i > 2 else 0), line[i], (line[i - 3] if i > 2 else 0)
+        kind, own = raw[y * (size + 1)], bytearray(raw[y * (size + 1) + 1:(y + 1) * (size + 1)])
+        for i in range(size):
+            before = i - channels
+            left, up, corner = (own[before] if before >= 0 else 0), line[i], (line[before] if before >= 0 else 0)
             near = min((left, up, corner), key=lambda v: abs(left + up - corner - v))
             own[i] = (own[i] + (0, left, up, (left + up) // 2, near)[kind]) & 255
         line = own
-        rows.append([tuple(own[3 * x:3 * x + 3]) for x in range(width)])
+        pixels = [tuple(own[x:x + channels]) for x in range(0, size, channels)]
+        rows.append([3 * pixel if channels == 1 else pixel for pixel in pixels])
     return rows
 
 

@@ -1,11 +1,12 @@
-//===- Png.cpp - an SVG as PNG and PDF ------------------------------------===//
+//===- Renderer.cpp - an SVG as PNG or PDF --------------------------------===//
 //
 // librsvg draws what Page.cpp wrote, text of any script included.
 //
 //===----------------------------------------------------------------------===//
 
-#include "pictures/Page.h"
+#include "pictures/Renderer.h"
 
+#include <algorithm>
 #include <cairo-pdf.h>
 #include <fmt/format.h>
 #include <librsvg/rsvg.h>
@@ -40,55 +41,9 @@ static cairo_status_t paint(RsvgHandle *handle, double width, double height,
   return status;
 }
 
-/// The SVG of a page for librsvg; null, and `problem` says why, where it is too
-/// large for that.
-static RsvgHandle *handleOf(const Page &page, const char *format,
-                            std::string &problem) {
-  std::string svg = drawSvg(page);
-  GError *error = nullptr;
-  RsvgHandle *handle = rsvg_handle_new_from_data(
-      reinterpret_cast<const guint8 *>(svg.data()), svg.size(), &error);
-  if (!handle) {
-    problem = fmt::format("the picture is too large for a {} ({}); help: draw "
-                          "fewer examples, or write HTML",
-                          format, error->message);
-    g_error_free(error);
-    return nullptr;
-  }
-  rsvg_handle_set_dpi(handle, 96); // as in CSS
-  return handle;
-}
-
-std::string fovea::pictures::drawPng(const Page &page, std::string &problem) {
-  std::string png;
-  RsvgHandle *handle = handleOf(page, "PNG", problem);
-  if (!handle)
-    return png;
-  double width = 0, height = 0;
-  rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height);
-  width *= density;
-  height *= density;
-  if (width > mostPixels || height > mostPixels) {
-    problem = fmt::format(
-        "a PNG has at most {:.0f} pixels in each direction, but this picture "
-        "has {:.0f} by {:.0f}; help: draw fewer examples, or write HTML",
-        mostPixels, width, height);
-  } else if (cairo_status_t status = paint(handle, width, height, png);
-             status != CAIRO_STATUS_SUCCESS) {
-    problem = cairo_status_to_string(status);
-    png.clear();
-  }
-  g_object_unref(handle);
-  return png;
-}
-
-std::string fovea::pictures::drawPdf(const Page &page, std::string &problem) {
-  std::string pdf;
-  RsvgHandle *handle = handleOf(page, "PDF", problem);
-  if (!handle)
-    return pdf;
-  double width = 0, height = 0;
-  rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height);
+/// Draws `handle`, of a size in pixels of CSS, and appends the file to `pdf`.
+static cairo_status_t print(RsvgHandle *handle, double width, double height,
+                            std::string &pdf) {
   // A pixel of CSS is 3/4 of a point.
   RsvgRectangle place{0, 0, width * 0.75, height * 0.75};
   cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(
@@ -104,10 +59,38 @@ std::string fovea::pictures::drawPdf(const Page &page, std::string &problem) {
   if (status == CAIRO_STATUS_SUCCESS)
     status = cairo_surface_status(surface);
   cairo_surface_destroy(surface);
-  g_object_unref(handle);
-  if (status != CAIRO_STATUS_SUCCESS) {
-    problem = cairo_status_to_string(status);
-    pdf.clear();
+  return status;
+}
+
+bool fovea_render(const std::string &svg, Format format, std::string &file,
+                  std::string &problem) {
+  GError *error = nullptr;
+  RsvgHandle *handle = rsvg_handle_new_from_data(
+      reinterpret_cast<const guint8 *>(svg.data()), svg.size(), &error);
+  if (!handle) {
+    problem =
+        fmt::format("the picture is too large for a {} ({}); help: draw "
+                    "fewer examples, or write HTML",
+                    format == Format::png ? "PNG" : "PDF", error->message);
+    g_error_free(error);
+    return false;
   }
-  return pdf;
+  rsvg_handle_set_dpi(handle, 96); // as in CSS
+  double width = 0, height = 0;
+  rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height);
+  file.clear();
+  cairo_status_t status = CAIRO_STATUS_SUCCESS;
+  if (format == Format::pdf)
+    status = print(handle, width, height, file);
+  else if (density * std::max(width, height) <= mostPixels)
+    status = paint(handle, density * width, density * height, file);
+  else
+    problem = fmt::format(
+        "a PNG has at most {:.0f} pixels in each direction, but this picture "
+        "has {:.0f} by {:.0f}; help: draw fewer examples, or write HTML",
+        mostPixels, density * width, density * height);
+  g_object_unref(handle);
+  if (status != CAIRO_STATUS_SUCCESS)
+    problem = cairo_status_to_string(status);
+  return problem.empty();
 }
