@@ -432,7 +432,7 @@ static constexpr Entry metricNames[] = {
     {"acc", "write accuracy"},
     {"ppl", "write perplexity"},
     {"f1 f1score", "write accuracy, or bracket_f1 for trees"},
-    {"rouge rouge1 rouge2", "write rouge_l, the only ROUGE that there is"},
+    {"rouge rouge1 rouge2 rougel", "write rouge_1, rouge_2 or rouge_l"},
     {"sacrebleu", "write bleu"},
     {"exactmatch em", "write exact"},
 };

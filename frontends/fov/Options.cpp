@@ -41,11 +41,12 @@ ArrayRef<StringRef> fovea::fov::decodeTreatments() {
 
 ArrayRef<StringRef> fovea::fov::metrics() {
   static constexpr StringRef names[] = {
-      "bleu",       "bleu_1",     "bleu_2",   "bleu_3",        "bleu_4",
-      "chrf",       "meteor",     "rouge_l",  "rouge_l_coco",  "cider",
-      "cider_d",    "bracket_f1", "accuracy", "exact",         "per",
-      "wer",        "cer",        "edit",     "edit_distance", "error_rate",
-      "perplexity", "bits_wrong", "bound"};
+      "bleu",     "bleu_1",        "bleu_2",     "bleu_3",     "bleu_4",
+      "chrf",     "ter",           "meteor",     "rouge_1",    "rouge_2",
+      "rouge_l",  "rouge_l_coco",  "cider",      "cider_d",    "bracket_f1",
+      "accuracy", "exact",         "per",        "wer",        "cer",
+      "edit",     "edit_distance", "error_rate", "perplexity", "bits_wrong",
+      "bound"};
   return names;
 }
 
