@@ -5,9 +5,9 @@
 
 Draws and searches; log p of each hypothesis that has ended is that of `fovea score` on what it
 generated, to the last digit. An EQUATION, its steps one after the other, has the bits that `fovea
-run` gives it for all steps at once. In f32 and f64, with vectors of two lengths, alone and in a
-batch, on one thread and two. With `quick` in f32 on this CPU only. Sizes are those of
-test/models/wide.py.
+run` gives it for all steps at once. If none is named, these are the logits, where there are any. In
+f32 and f64, with vectors of two lengths, alone and in a batch, on one thread and two. With `quick`
+in f32 on this CPU only. Sizes are those of test/models/wide.py.
 
 Where training and decoding treat a latent choice in different ways, the spec gets one way for both
 (`ALIKE`). What decoding adds to a dialogue is the difference of two scores.
@@ -23,7 +23,6 @@ import math
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 
@@ -53,6 +52,9 @@ ALIKE = {
     "ram": [(r"uniform\(-1, 1, size = 2\)", "normal(zeros(2), 0)"), ("std = 0.1", "std = 0"),
             ("samples = 10", "samples = 1")],
 }
+# What is chosen by logits, at each place or once.
+CHOICE = re.compile(r"^(\w+)((?:\[t\])?)( *)~ categorical\((?!probs)(.*)\)( *#.*)?$", re.MULTILINE)
+WITHOUT_LOGITS = ("hmm_align", "memory_hard")  # a sum over places, and two choices
 NOTHING = "it generates nothing"
 REASONS = {
     "bert": NOTHING,
@@ -107,21 +109,21 @@ def with_generated(data, tensors, generated, rows, chosen):
 
 
 def alike(models, work, name):
-    """The spec, or a copy of it with one treatment of latent choices."""
-    path = os.path.join(models, name + ".fov")
-    if name not in ALIKE:
-        return path
-    with open(path) as file:
+    """A copy of the spec with one treatment of latent choices, where the logits have a name. Also returns whether
+    there are logits."""
+    with open(os.path.join(models, name + ".fov")) as file:
         text = file.read()
-    for used in re.findall(r"^use (\w+)", text, re.MULTILINE):
-        shutil.copy(os.path.join(models, used + ".fov"), work)
-    for old, new in ALIKE[name]:
+    uses = re.findall(r"^use (\w+ *= *)?(\w+)", text, re.MULTILINE)
+    hasLogits = any([alike(models, work, used)[1] and not scope for scope, used in uses])
+    for old, new in ALIKE.get(name, ()):
         text, count = re.subn(old, new, text, flags=re.DOTALL)
         assert count == 1, f"{name}: {old} occurs {count} times"
+    if not re.search(r"^logits\b", text, re.MULTILINE) and name not in WITHOUT_LOGITS:
+        text = CHOICE.sub(r"logits\2 = \4\n\1\2\3~ categorical(logits\2)", text)
     path = os.path.join(work, name + ".fov")
     with open(path, "w") as file:
         file.write(text)
-    return path
+    return path, hasLogits or re.search(r"^logits\b", text, re.MULTILINE) is not None
 
 
 class Model:
@@ -129,7 +131,7 @@ class Model:
         self.precision, self.longest = precision, 12
         self.name, self.data = name, tiny.MODELS[name][1]
         self.sets = wide.options(name) + SETS.get(name, [])
-        self.spec = alike(models, work, name) if isAlike else os.path.join(models, name + ".fov")
+        self.spec, hasLogits = alike(models, work, name) if isAlike else (os.path.join(models, name + ".fov"), False)
         self.files = {kind: os.path.join(work, f"{name}.{kind}.safetensors") for kind in ("w", "b", "p", "d", "r")}
         draw, parameters = random.Random(1), {}
         for line in fovea("params", self.spec, *self.sets).splitlines():
@@ -143,6 +145,7 @@ class Model:
         self.classes = re.findall(r"\w+", classes[1]) if classes else []
         self.generated = [n for n in self.data if n in OWN.get(name, GENERATED)]
         self.tensors = tiny.batch(self.data, 2, 0)
+        self.logits = ["logits"] if hasLogits and len(self.generated) == 1 else []
         self.given = {n: t for n, t in self.tensors.items() if not is_of(n, self.generated)}
         write(self.files["b"], self.given)
 
@@ -197,7 +200,7 @@ def main(models, work, *names):
             elif "phases" in names:
                 check_phases(model)
             elif model.generated:
-                check(model, "quick" in names, *equation)
+                check(model, "quick" in names, *(equation or model.logits))
             else:
                 check_turns(model, "said")
 
@@ -216,7 +219,7 @@ def check(model, quick, equation=None):
                           model.files["r"])
                     (name,) = model.generated
                     compare(model.name, equation, read(model.files["d"]), read(model.files["r"]),
-                            [len(chosen[name]) for _, chosen, _ in made])
+                            [len(chosen[name]) for _, chosen, _ in made] if model.data[name][1:] else None)
                 # The log p of what is cut has no end symbol.
                 ended = [one for one in made if one[2]["ended"] or not any(map(model.ends, model.generated))]
                 for batch in [ended] if quick else [ended, ended[:1]]:
@@ -303,12 +306,12 @@ def check_phases(model):
 
 
 def compare(model, equation, steps, whole, lengths):
-    """The first axis after the batch that has other extents is that of steps."""
+    """The first axis after the batch that has other extents is that of steps, if there are any."""
     a, b = steps[equation], whole[equation]
     assert a.shape[0] == b.shape[0] and a.shape[2:] == b.shape[2:], (model, equation, a.shape, b.shape)
     width = math.prod(a.shape[2:])
     differ = total = 0
-    for example, length in enumerate(lengths):
+    for example, length in enumerate(lengths or [a.shape[1]] * a.shape[0]):
         for step in range(min(length, a.shape[1], b.shape[1])):
             at, bt = ((example * x.shape[1] + step) * width for x in (a, b))
             total += width
