@@ -2,7 +2,8 @@
 
 It prints what `fovea decode` prints, to the last digit of every score: with
 beams, draws and several hypotheses, for each CPU that is named, or for 64-bit
-ARM with an emulator. What it shows, it stores with the same bytes. The models
+ARM with an emulator. What it shows, it stores with the same bytes. If a line can
+hold all data, it prints what `fovea score` prints, too. The models
 are those of test/models/tiny.py. The CPU `cuda` is a GPU, on which
 `fovea decode` itself prints the same, a few lines at a time.
 """
@@ -75,23 +76,29 @@ def run(*command, text=None):
     return result.stdout
 
 
-draw = random.Random(7)
+def lines_of(name):
+    """Random lines of data, which a file has as well."""
+    limit = int(data[name][0].split()[1])
+    rows = 3 if "W" in data[name] else 1
+    lines = [" | ".join(" ".join(str(draw.randrange(limit)) for _ in range(draw.randrange(1, 8)))
+                        for _ in range(line % rows + 1)) for line in range(5 if "cuda" in cpus else 40)]
+    with open(place(name), "w") as file:
+        file.write("".join(line + "\n" for line in lines))
+    return lines
+
+
+draw, scored = random.Random(7), None
 if model in BUILT:
     write(place("w.safetensors"), drawn(spec, sets, 0.6))
 else:
     run("fovea", "init", spec, *sets, "--seed", "3", "-o", place("w.safetensors"))
 if model in LINES:
-    columns = {}
-    for name in LINES[model]:
-        limit = int(data[name][0].split()[1])
-        rows = 3 if "W" in data[name] else 1
-        columns[name] = [" | ".join(" ".join(str(draw.randrange(limit)) for _ in range(draw.randrange(1, 8)))
-                                    for _ in range(line % rows + 1)) for line in range(5 if "cuda" in cpus else 40)]
-        with open(place(name), "w") as file:
-            file.write("".join(line + "\n" for line in columns[name]))
+    columns = {name: lines_of(name) for name in LINES[model]}
     given = [word for name in columns for word in ("--data", f"{name}={place(name)}")]
     text = "".join("\t".join(row) + "\n" for row in zip(*columns.values()))
     files = []
+    if all(kind.split()[0] in ("token", "sentence") for kind, *_ in data.values()):
+        scored = [columns.get(name) or lines_of(name) for name in data]
 else:
     tensors = batch(data, 2, 0)
     for name in list(tensors):
@@ -121,8 +128,9 @@ for cpu in cpus or ["native"]:
     program = place("program-" + cpu)
     machine = ["--target" if emulator else "--cpu", cpu]
     shows = ["--show", SHOWS[model]] if model in SHOWS else []
-    run("fovea", "compile", spec, *sets, "--weights", place("w.safetensors"), "--emit", "exe", *shows, *machine,
-        "-o", program)
+    entries = ["--entry", "loss,decode"] if scored else []
+    run("fovea", "compile", spec, *sets, "--weights", place("w.safetensors"), "--emit", "exe", *entries, *shows,
+        *machine, "-o", program)
     for flags in searches:
         here = [] if emulator else machine
         stored = shows and ["--show", f"{SHOWS[model]}={place('wanted.safetensors')}"]
@@ -135,6 +143,13 @@ for cpu in cpus or ["native"]:
             if shows and not filecmp.cmp(place("got.safetensors"), place("wanted.safetensors"), shallow=False):
                 sys.exit(f"{cpu} {flags}: the program stores another '{SHOWS[model]}' than fovea decode")
         assert wanted, flags
+    if scored:
+        whole = [word for name in data for word in ("--data", f"{name}={place(name)}")]
+        wanted = run("fovea", "score", spec, *sets, "--weights", place("w.safetensors"), *whole)
+        lines = "".join("\t".join(row) + "\n" for row in zip(*scored))
+        got = run(*emulator, program, "--score", text=lines)
+        if got != wanted:
+            sys.exit(f"{cpu}: the program scores\n{got}but fovea score\n{wanted}")
     if text:
         # One line after the other is the same.
         lines = "".join(run(*emulator, program, text=line + "\n") for line in text.splitlines()[:5])
