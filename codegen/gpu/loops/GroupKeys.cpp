@@ -14,6 +14,8 @@
 //              keys; pairs, in registers; wgmma, of pairs and keys; say that s
 //              is empty
 //
+// A group also overlaps both for itself if it has the registers (attendAhead).
+//
 // The register layout of wgmma's sums equals mma.sync's layout, so pairs are
 // processed by the same code (KeyTiles.cpp).
 //
@@ -49,6 +51,9 @@ static_assert(numGroups * groupRows == rowsOfAttention &&
 /// The keys of a stage are a part of a copy's tile.
 static constexpr int64_t keyBytes = copyBytes / copyRows * keysOfTile;
 static_assert(copyRows % keysOfTile == 0 && keysOfTile == 2 * warpThreads);
+
+/// The words of the pairs of a tile, for each thread.
+static constexpr int64_t wordsOfTile = keysOfTile / 4;
 
 static int64_t termTilesOf(int64_t size) {
   return llvm::divideCeil(size, copyTerms);
@@ -322,7 +327,13 @@ StripEmitter::Rows StripEmitter::rowsOfGroup(const Groups &groups, Value first,
   return own;
 }
 
-/// The product of the rows of a group and the keys of a stage.
+/// The pairs of a tile of keys, and what the forward pass carries.
+struct StripEmitter::Pairs {
+  Values numbers;
+  Scores scores;
+};
+
+/// The product of the rows of a group and the keys of a stage, in flight.
 Values StripEmitter::multiplyTile(const Groups &groups, ComputeOp op,
                                   Value stage) {
   const Layout &layout = groups.layout;
@@ -335,67 +346,102 @@ Values StripEmitter::multiplyTile(const Groups &groups, ComputeOp op,
                         num(copyBytes / numGroups)));
   Value right = describeRows(b, groups.at(b, num(keys.offset)));
   right = moveRows(b, right, groups.bytesOf(b, stage));
-  Values sums(keysOfTile / 2, b.constant(real, 0));
+  Values sums;
   beginGroup(b);
   int64_t width = wholeTerms(attention->sides[side].size);
   for (int64_t term = 0; term < width; term += groupTerms) {
     int64_t tile = term / copyTerms, inTile = 2 * (term % copyTerms);
-    sums =
-        multiplyGroup(b, moveRows(b, left, num(tile * copyBytes + inTile)),
-                      moveRows(b, right, num(tile * keyBytes + inTile)), sums);
+    Value some = moveRows(b, left, num(tile * copyBytes + inTile));
+    Value beside = moveRows(b, right, num(tile * keyBytes + inTile));
+    sums = term == 0 ? multiplyFirst(b, some, beside, keysOfTile)
+                     : multiplyGroup(b, some, beside, sums);
   }
-  return finishGroup(b, sums);
+  return sums;
 }
 
-/// Advances the loop-carried state by a stage whose keys are
-/// loaded.
-Values StripEmitter::addTile(const Groups &groups, const Rows &own, Value key,
-                             Value stage, ValueRange before) {
+/// Starts all products of rows and keys, as one group.
+PairProducts StripEmitter::startTile(const Groups &groups, Value stage) {
   PairProducts products;
   for (ComputeOp op : attention->pairs)
     if (attention->sideOf.contains(op))
       products[op] = multiplyTile(groups, op, stage);
+  endGroup(b);
+  return products;
+}
+
+PairProducts StripEmitter::awaitTile(const PairProducts &products,
+                                     int64_t allBut) {
+  Values all;
+  for (ComputeOp op : attention->pairs)
+    if (auto sums = products.find(op); sums != products.end())
+      llvm::append_range(all, sums->second);
+  all = awaitGroups(b, allBut, all);
+  PairProducts awaited;
+  ValueRange rest(all);
+  for (ComputeOp op : attention->pairs)
+    if (auto sums = products.find(op); sums != products.end()) {
+      awaited[op] = Values(rest.take_front(sums->second.size()));
+      rest = rest.drop_front(sums->second.size());
+    }
+  return awaited;
+}
+
+/// The pairs of a tile whose products are known: as words of bf16 if they
+/// round.
+StripEmitter::Pairs StripEmitter::pairsOfTile(const Rows &own, Value key,
+                                              const PairProducts &products,
+                                              ValueRange before, bool rounds) {
   auto productsAt = [&](int64_t from) {
     PairProducts own;
     for (auto &[op, sums] : products)
       own[op] = Values(ValueRange(sums).slice(from / mmaColumns * 4, 8));
     return own;
   };
-  Values next(before);
-  SmallVector<ComputeOp> wanted;
-  for (ComputeOp read : attention->reads)
-    if (!llvm::is_contained(wanted, pairsOf(read)))
-      wanted.push_back(pairsOf(read));
-  // Each of them in bf16.
-  Values words;
-  MutableArrayRef<Value> sums = next;
+  Pairs pairs;
   if (attention->weights) {
     Values weights = forTile(own, key, [&](bool isWhole) {
       return scoresOf(own, key, productsAt, isWhole);
     });
-    next = addScores(own, weights, before);
-    words = wordsOf(weights);
-    sums = MutableArrayRef<Value>(next).drop_front(4);
-  } else {
-    words = forTile(own, key, [&](bool isWhole) {
-      SmallVector<Values> all(wanted.size());
-      for (int64_t from = 0; from < keysOfTile; from += keysAtOnce)
-        for (auto [to, found] : llvm::zip_equal(
-                 all, pairsAt(own, key, from, productsAt(from), wanted,
-                              b.constant(real, 0), isWhole)))
-          llvm::append_range(to, wordsOf(found));
-      Values joined;
-      for (const Values &each : all)
-        llvm::append_range(joined, each);
-      return joined;
-    });
+    pairs.scores = addScores(own, weights, before);
+    pairs.numbers = rounds ? wordsOf(weights) : weights;
+    return pairs;
   }
-  constexpr int64_t wordsOfTile = keysOfTile / 4;
+  SmallVector<ComputeOp> wanted = wantedPairs();
+  pairs.numbers = forTile(own, key, [&](bool isWhole) {
+    SmallVector<Values> all(wanted.size());
+    for (int64_t from = 0; from < keysOfTile; from += keysAtOnce)
+      for (auto [to, found] :
+           llvm::zip_equal(all, pairsAt(own, key, from, productsAt(from),
+                                        wanted, b.constant(real, 0), isWhole)))
+        llvm::append_range(to, rounds ? wordsOf(found) : found);
+    Values joined;
+    for (const Values &each : all)
+      llvm::append_range(joined, each);
+    return joined;
+  });
+  return pairs;
+}
+
+SmallVector<ComputeOp> StripEmitter::wantedPairs() const {
+  SmallVector<ComputeOp> wanted;
+  for (ComputeOp read : attention->reads)
+    if (!llvm::is_contained(wanted, pairsOf(read)))
+      wanted.push_back(pairsOf(read));
+  return wanted;
+}
+
+/// Starts to add what pairs weight, as a group for each read, or awaits each.
+Values StripEmitter::addReads(const Groups &groups, const Rows &own,
+                              Value stage, ValueRange words, ValueRange before,
+                              bool awaits) {
+  SmallVector<ComputeOp> wanted = wantedPairs();
+  Values next(before);
+  MutableArrayRef<Value> sums = next;
   for (ComputeOp read : attention->reads) {
     const Part &keys = groups.layout.keys[attention->sideOf.lookup(read)];
     Value right = describeTerms(b, groups.at(b, num(keys.offset)), keyBytes);
     right = moveRows(b, right, groups.bytesOf(b, stage));
-    ValueRange left = ValueRange(words).slice(
+    ValueRange left = words.slice(
         (llvm::find(wanted, pairsOf(read)) - wanted.begin()) * wordsOfTile,
         wordsOfTile);
     MutableArrayRef<Value> part = sums.take_front(sumsOf(own, read));
@@ -406,9 +452,111 @@ Values StripEmitter::addTile(const Groups &groups, const Rows &own, Value key,
       found = multiplyGroup(b, left.slice(from / 4, 4),
                             moveRows(b, right, num(from * 2 * copyTerms)),
                             found, /*rowsAreTerms=*/true);
-    llvm::copy(finishGroup(b, found), part.begin());
+    if (awaits)
+      found = finishGroup(b, found);
+    llvm::copy(found, part.begin());
   }
+  if (!awaits)
+    endGroup(b);
   return next;
+}
+
+/// Advances the loop-carried state by a stage whose keys are
+/// loaded.
+Values StripEmitter::addTile(const Groups &groups, const Rows &own, Value key,
+                             Value stage, ValueRange before) {
+  PairProducts products;
+  for (ComputeOp op : attention->pairs)
+    if (attention->sideOf.contains(op))
+      products[op] = finishGroup(b, multiplyTile(groups, op, stage));
+  size_t numScores = attention->weights ? 4 : 0;
+  Pairs pairs = pairsOfTile(own, key, products, before.take_front(numScores),
+                            /*rounds=*/true);
+  Values sums(before.drop_front(numScores));
+  if (attention->weights)
+    scale(pairs.scores, sums);
+  Values next = pairs.scores.state;
+  llvm::append_range(next, addReads(groups, own, stage, pairs.numbers, sums,
+                                    /*awaits=*/true));
+  return next;
+}
+
+/// Whether the products of the next tile start before the pairs of a tile are
+/// ready. Their registers are in addition to those of the sums: the pairs'
+/// products, and words of two tiles.
+bool StripEmitter::startsAhead(const Groups &groups, const Rows &own) const {
+  constexpr size_t mostNumbers = 160;
+  size_t numbers = 2 * wantedPairs().size() * wordsOfTile;
+  for (ComputeOp read : attention->reads)
+    numbers += sumsOf(own, read);
+  for (ComputeOp op : attention->pairs)
+    if (attention->sideOf.contains(op))
+      numbers += keysOfTile / 2;
+  return numbers <= mostNumbers && groups.layout.stages > 1;
+}
+
+/// The tensor cores add what the pairs of a tile weight, and multiply the next
+/// keys, while the pairs of those are computed:
+///
+///   products 0, pairs 0 | products 1, reads 0 | products 2, reads 1 | reads 2
+///                       |       pairs 1       |       pairs 2       |
+///
+/// All sums are those of addTile, in the same order.
+Values StripEmitter::attendAhead(const Groups &groups, const Rows &own,
+                                 Value from, Value to, EnterTile enter,
+                                 LeaveTile leave) {
+  size_t numScores = attention->weights ? 4 : 0;
+  Values begin = beginSums(own);
+  size_t numSums = begin.size() - numScores;
+  auto stageBefore = [&](Value key) {
+    Value number = b.div(b.sub(key, from), num(keysOfTile));
+    return groups.stageOf(b, b.sub(number, num(1)));
+  };
+  auto next = [&](const Pairs &pairs, Values sums) {
+    if (attention->weights)
+      scale(pairs.scores, sums);
+    Values all = pairs.scores.state;
+    llvm::append_range(all, sums);
+    // After all products: they may still read the words of the tile before.
+    llvm::append_range(all, wordsOf(pairs.numbers));
+    return all;
+  };
+  auto attend = [&] {
+    PairProducts products = awaitTile(startTile(groups, enter(from)), 0);
+    Pairs pairs = pairsOfTile(own, from, products,
+                              ValueRange(begin).take_front(numScores),
+                              /*rounds=*/false);
+    Values carried =
+        next(pairs, Values(ValueRange(begin).drop_front(numScores)));
+    carried = b.loop(b.add(from, num(keysOfTile)), to, num(keysOfTile), carried,
+                     [&](Value key, ValueRange before) {
+                       ValueRange words =
+                           before.drop_front(numScores + numSums);
+                       Value stage = enter(key), last = stageBefore(key);
+                       PairProducts products = startTile(groups, stage);
+                       Values sums = addReads(groups, own, last, words,
+                                              before.slice(numScores, numSums),
+                                              /*awaits=*/false);
+                       products = awaitTile(products, 1);
+                       Pairs pairs = pairsOfTile(own, key, products,
+                                                 before.take_front(numScores),
+                                                 /*rounds=*/false);
+                       sums = awaitGroups(b, 0, sums, words);
+                       leave(last);
+                       return next(pairs, sums);
+                     });
+    Value tiles = b.divUp(b.sub(to, from), num(keysOfTile));
+    Value last = groups.stageOf(b, b.sub(tiles, num(1)));
+    ValueRange all(carried);
+    Values result(all.take_front(numScores));
+    llvm::append_range(result, addReads(groups, own, last,
+                                        all.drop_front(numScores + numSums),
+                                        all.slice(numScores, numSums),
+                                        /*awaits=*/true));
+    leave(last);
+    return result;
+  };
+  return b.chooseAll(b.less(from, to), attend, [&] { return begin; });
 }
 
 void StripEmitter::attendInGroup(const Groups &groups, Value first, Value count,
@@ -417,24 +565,34 @@ void StripEmitter::attendInGroup(const Groups &groups, Value first, Value count,
   KernelBuilder::OneThread alone(b);
   Rows own = rowsOfGroup(groups, first, count);
   Value isFirst = b.equal(own.lane, num(0));
+  auto enter = [&](Value key) {
+    for (const Known &known : own.known)
+      for (int64_t i = 0; known.isOfKey && i < 2; ++i) {
+        Value other = b.add(b.add(key, own.lane), num(warpThreads * i));
+        other = b.min(other, b.sub(own.numKeys, num(1)));
+        own.ofKeys[ReadOp(known.read).getArray()][i] =
+            valueOf(known, own.first, other);
+      }
+    Value number = b.div(b.sub(key, from), num(keysOfTile));
+    Value stage = groups.stageOf(b, number);
+    waitForPhase(b, groups.full(b, stage), groups.parityOf(b, number));
+    return stage;
+  };
+  auto leave = [&](Value stage) {
+    b.branch(isFirst, [&] { arrive(b, groups.empty(b, stage)); });
+  };
   waitForPhase(b, groups.rowsFull(b), b.rem(groups.units, num(2)));
-  Values carried = b.loop(
-      from, to, num(keysOfTile), beginSums(own),
-      [&](Value key, ValueRange before) {
-        for (const Known &known : own.known)
-          for (int64_t i = 0; known.isOfKey && i < 2; ++i) {
-            Value other = b.add(b.add(key, own.lane), num(warpThreads * i));
-            other = b.min(other, b.sub(own.numKeys, num(1)));
-            own.ofKeys[ReadOp(known.read).getArray()][i] =
-                valueOf(known, own.first, other);
-          }
-        Value number = b.div(b.sub(key, from), num(keysOfTile));
-        Value stage = groups.stageOf(b, number);
-        waitForPhase(b, groups.full(b, stage), groups.parityOf(b, number));
-        Values next = addTile(groups, own, key, stage, before);
-        b.branch(isFirst, [&] { arrive(b, groups.empty(b, stage)); });
-        return next;
-      });
+  Values carried;
+  if (startsAhead(groups, own))
+    carried = attendAhead(groups, own, from, to, enter, leave);
+  else
+    carried = b.loop(from, to, num(keysOfTile), beginSums(own),
+                     [&](Value key, ValueRange before) {
+                       Value stage = enter(key);
+                       Values next = addTile(groups, own, key, stage, before);
+                       leave(stage);
+                       return next;
+                     });
   b.branch(isFirst, [&] { arrive(b, groups.rowsEmpty(b)); });
   storeSums(own, carried);
 }

@@ -199,29 +199,29 @@ Values StripEmitter::scoresOf(const Rows &own, Value key, ProductsAt productsAt,
   return scores;
 }
 
-/// The loop-carried state of the forward pass: the maximum scores of two rows,
-/// the sums of exponentials, and the weighted sums so far, without this tile.
-/// Converts scores to weights.
-Values StripEmitter::addScores(const Rows &own, MutableArrayRef<Value> scores,
-                               ValueRange before) {
+/// The state of the forward pass after these scores. Converts them to weights.
+StripEmitter::Scores StripEmitter::addScores(const Rows &own,
+                                             MutableArrayRef<Value> scores,
+                                             ValueRange before) {
   Value lowest = b.constant(real, -std::numeric_limits<double>::infinity());
   Value zero = b.constant(real, 0);
-  Value largest[2] = {lowest, lowest}, shift[2], scale[2], total[2];
-  Values next;
+  Value largest[2] = {lowest, lowest}, shift[2], total[2];
+  Scores next;
   for (auto [number, score] : llvm::enumerate(scores)) {
     Value &most = largest[number % 4 / 2];
     most = larger(b, score, most);
   }
   for (int64_t i = 0; i < 2; ++i) {
     auto join = [&](Value a, Value c) { return larger(b, a, c); };
-    next.push_back(larger(b, ofRow(own, largest[i], join), before[i]));
+    Value most = larger(b, ofRow(own, largest[i], join), before[i]);
+    next.state.push_back(most);
     // The difference of two infinities is NaN.
     Value isNothing =
-        b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, next[i], lowest);
-    shift[i] = b.select(isNothing, zero, next[i]);
-    scale[i] =
+        b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, most, lowest);
+    shift[i] = b.select(isNothing, zero, most);
+    next.factors[i] =
         b.create<math::ExpOp>(b.create<arith::SubFOp>(before[i], shift[i]));
-    total[i] = b.create<arith::MulFOp>(before[2 + i], scale[i]);
+    total[i] = b.create<arith::MulFOp>(before[2 + i], next.factors[i]);
   }
   for (auto [number, score] : llvm::enumerate(scores)) {
     auto i = int64_t(number) % 4 / 2;
@@ -229,23 +229,27 @@ Values StripEmitter::addScores(const Rows &own, MutableArrayRef<Value> scores,
     score = b.create<math::ExpOp>(b.create<arith::SubFOp>(score, shift[i]));
     total[i] = b.create<arith::AddFOp>(total[i], score);
   }
-  next.append({total[0], total[1]});
-  for (auto [number, sum] : llvm::enumerate(before.drop_front(4)))
-    next.push_back(
-        b.create<arith::MulFOp>(sum, scale[int64_t(number) % 4 / 2]));
+  next.state.append({total[0], total[1]});
   return next;
+}
+
+void StripEmitter::scale(const Scores &scores, MutableArrayRef<Value> sums) {
+  for (auto [number, sum] : llvm::enumerate(sums))
+    sum = b.create<arith::MulFOp>(sum, scores.factors[number % 4 / 2]);
 }
 
 Values StripEmitter::addWeights(const Rows &own, Value key, ValueRange before,
                                 bool isWhole) {
   Values weights = scoresOf(
       own, key, [&](int64_t from) { return multiplyKeys(own, from); }, isWhole);
-  Values next = addScores(own, weights, before);
+  Scores next = addScores(own, weights, before);
+  Values sums(before.drop_front(4));
+  scale(next, sums);
   for (int64_t from = 0; from < keysOfTile; from += keysAtOnce)
     addRead(own, attention->reads.front(), from,
-            ValueRange(weights).slice(from / mmaColumns * 4, 8),
-            MutableArrayRef<Value>(next).drop_front(4));
-  return next;
+            ValueRange(weights).slice(from / mmaColumns * 4, 8), sums);
+  llvm::append_range(next.state, sums);
+  return next.state;
 }
 
 /// The same for elementwise pairs: only the weighted sums so far.

@@ -60,6 +60,14 @@ struct StripEmitter::Rows {
   llvm::SmallDenseMap<mlir::Value, std::array<mlir::Value, 2>> ofKeys;
 };
 
+/// The loop-carried state of the forward pass after some keys: the maximum
+/// scores of two rows, and the sums of exponentials. Sums of weighted values so
+/// far take a factor for each row.
+struct StripEmitter::Scores {
+  Values state;
+  mlir::Value factors[2];
+};
+
 /// Keys whose pairs are the terms of an instruction.
 constexpr int64_t keysAtOnce = mmaTerms;
 

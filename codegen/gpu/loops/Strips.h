@@ -83,8 +83,10 @@ private:
   using ProductsAt = llvm::function_ref<PairProducts(int64_t from)>;
   Values scoresOf(const Rows &own, mlir::Value key, ProductsAt productsAt,
                   bool isWhole);
-  Values addScores(const Rows &own, llvm::MutableArrayRef<mlir::Value> scores,
+  struct Scores;
+  Scores addScores(const Rows &own, llvm::MutableArrayRef<mlir::Value> scores,
                    mlir::ValueRange before);
+  void scale(const Scores &scores, llvm::MutableArrayRef<mlir::Value> sums);
   Values addWeights(const Rows &own, mlir::Value key, mlir::ValueRange before,
                     bool isWhole);
   Values addPairs(const Rows &own, mlir::Value key, mlir::ValueRange before,
@@ -111,10 +113,24 @@ private:
   Rows rowsOfGroup(const Groups &groups, mlir::Value first, mlir::Value count);
   void fetchTiles(const Groups &groups, mlir::Value first, mlir::Value from,
                   mlir::Value to);
+  struct Pairs;
   Values multiplyTile(const Groups &groups, attn::ComputeOp op,
                       mlir::Value stage);
+  PairProducts startTile(const Groups &groups, mlir::Value stage);
+  PairProducts awaitTile(const PairProducts &products, int64_t allBut);
+  Pairs pairsOfTile(const Rows &own, mlir::Value key,
+                    const PairProducts &products, mlir::ValueRange before,
+                    bool rounds);
+  llvm::SmallVector<attn::ComputeOp> wantedPairs() const;
+  Values addReads(const Groups &groups, const Rows &own, mlir::Value stage,
+                  mlir::ValueRange words, mlir::ValueRange before, bool awaits);
   Values addTile(const Groups &groups, const Rows &own, mlir::Value key,
                  mlir::Value stage, mlir::ValueRange before);
+  bool startsAhead(const Groups &groups, const Rows &own) const;
+  using EnterTile = llvm::function_ref<mlir::Value(mlir::Value key)>;
+  using LeaveTile = llvm::function_ref<void(mlir::Value stage)>;
+  Values attendAhead(const Groups &groups, const Rows &own, mlir::Value from,
+                     mlir::Value to, EnterTile enter, LeaveTile leave);
   void attendInGroup(const Groups &groups, mlir::Value first, mlir::Value count,
                      mlir::Value from, mlir::Value to);
 

@@ -133,37 +133,40 @@ void fovea::codegen::beginGroup(KernelBuilder &b) {
   runIntrinsic(b, "wgmma.fence.sync.aligned");
 }
 
-/// A text that takes and returns all sums.
+/// A text that returns `count` sums, and takes them if there are any yet.
 static KernelBuilder::Values withSums(KernelBuilder &b, const std::string &text,
-                                      ValueRange sums, ValueRange others = {}) {
+                                      size_t count, ValueRange sums,
+                                      ValueRange others = {}) {
   std::string given, taken;
-  for (size_t number = 0; number < sums.size(); ++number) {
+  for (size_t number = 0; number < count; ++number)
     given += number == 0 ? "=f" : ",=f";
+  for (size_t number = 0; number < sums.size(); ++number)
     taken += "," + std::to_string(number);
-  }
   for (Value other : others)
     taken += other.getType().isInteger(32) ? ",r" : ",l";
   KernelBuilder::Values operands(sums);
   llvm::append_range(operands, others);
   auto type = LLVM::LLVMStructType::getLiteral(
-      b.getContext(), SmallVector<Type>(sums.size(), b.getF32Type()));
+      b.getContext(), SmallVector<Type>(count, b.getF32Type()));
   Value all = sayPtx(b, text, given + taken, operands, type).getRes();
   KernelBuilder::Values results;
-  for (size_t number = 0; number < sums.size(); ++number)
+  for (size_t number = 0; number < count; ++number)
     results.push_back(b.create<LLVM::ExtractValueOp>(
         all, ArrayRef<int64_t>{static_cast<int64_t>(number)}));
   return results;
 }
 
-KernelBuilder::Values
-fovea::codegen::multiplyGroup(KernelBuilder &b, ValueRange left, Value right,
-                              ValueRange sums, bool rightRowsAreTerms,
-                              bool leftRowsAreTerms) {
+static KernelBuilder::Values multiply(KernelBuilder &b, ValueRange left,
+                                      Value right, size_t count,
+                                      ValueRange sums, bool rightRowsAreTerms,
+                                      bool leftRowsAreTerms) {
   // A thread has two sums of each four columns: four of eight.
-  size_t count = sums.size(), columns = 2 * count;
+  size_t columns = 2 * count;
   std::string text = "{\n"
                      ".reg .pred adds;\n"
-                     "setp.ne.b32 adds, 1, 0;\n"
+                     "setp.ne.b32 adds, " +
+                     std::to_string(sums.empty() ? 0 : 1) +
+                     ", 0;\n"
                      "wgmma.mma_async.sync.aligned.m64n" +
                      std::to_string(columns) + "k16.f32.bf16.bf16 {";
   auto list = [&](size_t first, size_t number) {
@@ -172,24 +175,49 @@ fovea::codegen::multiplyGroup(KernelBuilder &b, ValueRange left, Value right,
   };
   list(0, count);
   // Further operands follow both lists of sums.
+  size_t further = count + sums.size();
   bool isInRegisters = left.size() > 1;
   text += isInRegisters ? "}, {" : "}, ";
-  list(2 * count, left.size());
+  list(further, left.size());
   text += isInRegisters ? "}, " : ", ";
-  list(2 * count + left.size(), 1);
+  list(further + left.size(), 1);
   // Only descriptors state whether a side is transposed.
   text += ", adds, 1, 1, ";
   text += isInRegisters ? "" : leftRowsAreTerms ? "1, " : "0, ";
   text += rightRowsAreTerms ? "1;\n}" : "0;\n}";
   KernelBuilder::Values others(left);
   others.push_back(right);
-  return withSums(b, text, sums, others);
+  return withSums(b, text, count, sums, others);
+}
+KernelBuilder::Values
+fovea::codegen::multiplyGroup(KernelBuilder &b, ValueRange left, Value right,
+                              ValueRange sums, bool rightRowsAreTerms,
+                              bool leftRowsAreTerms) {
+  return multiply(b, left, right, sums.size(), sums, rightRowsAreTerms,
+                  leftRowsAreTerms);
+}
+KernelBuilder::Values fovea::codegen::multiplyFirst(KernelBuilder &b,
+                                                    Value left, Value right,
+                                                    int64_t columns) {
+  return multiply(b, left, right, columns / 2, {}, /*rightRowsAreTerms=*/false,
+                  /*leftRowsAreTerms=*/false);
 }
 
+void fovea::codegen::endGroup(KernelBuilder &b) {
+  runIntrinsic(b, "wgmma.commit_group.sync.aligned");
+}
+KernelBuilder::Values fovea::codegen::awaitGroups(KernelBuilder &b,
+                                                  int64_t allBut,
+                                                  ValueRange sums,
+                                                  ValueRange sides) {
+  std::string text =
+      "wgmma.wait_group.sync.aligned " + std::to_string(allBut) + ";";
+  return withSums(b, text, sums.size(), sums, sides);
+}
 KernelBuilder::Values fovea::codegen::finishGroup(KernelBuilder &b,
                                                   ValueRange sums) {
-  runIntrinsic(b, "wgmma.commit_group.sync.aligned");
-  return withSums(b, "wgmma.wait_group.sync.aligned 0;", sums);
+  endGroup(b);
+  return awaitGroups(b, 0, sums);
 }
 
 void fovea::codegen::takeRegisters(KernelBuilder &b, int64_t count) {

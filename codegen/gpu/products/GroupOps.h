@@ -1,8 +1,7 @@
 //===- GroupOps.h - the instructions of sm_90a ------------------*- C++ -*-===//
 //
 // Products of warp groups, and the shared-memory barriers that signal the
-// arrival of a copy. They are inline PTX, as a driver reads it; the emulator
-// recognises each by its first word.
+// arrival of a copy: intrinsics, or inline PTX where LLVM has none.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +61,17 @@ KernelBuilder::Values multiplyGroup(KernelBuilder &kernel,
                                     mlir::ValueRange sums,
                                     bool rightRowsAreTerms = false,
                                     bool leftRowsAreTerms = false);
+/// The same of two described sides, for sums that begin with it.
+KernelBuilder::Values multiplyFirst(KernelBuilder &kernel, mlir::Value left,
+                                    mlir::Value right, int64_t columns);
 KernelBuilder::Values finishGroup(KernelBuilder &kernel, mlir::ValueRange sums);
+/// The same in two steps. Several groups of multiplications may be in flight:
+/// the sums of all but the last `allBut` are awaited. `sides` are in registers
+/// that awaited multiplications read, and that must stay until then.
+void endGroup(KernelBuilder &kernel);
+KernelBuilder::Values awaitGroups(KernelBuilder &kernel, int64_t allBut,
+                                  mlir::ValueRange sums,
+                                  mlir::ValueRange sides = {});
 
 /// A thread of a warp group has so many registers from here on: more, after
 /// others have released them, or fewer.

@@ -8,6 +8,7 @@
 #include "tools/emulator/ptx/TensorCore.h"
 #include "tools/emulator/ptx/Warp.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -183,6 +184,12 @@ static bool isSame(const PendingSums &pending, const Instruction &code) {
   return true;
 }
 
+static PendingSums &pendingFor(Warp &warp, const Instruction &code) {
+  return *std::ranges::find_if(warp.products, [&](const PendingSums &pending) {
+    return isSame(pending, code);
+  });
+}
+
 static Step multiply(Warp &warp, const Instruction &code, uint32_t mask) {
   if (!warp.isWhole(mask))
     return Step::Wait;
@@ -219,7 +226,12 @@ static Step multiply(Warp &warp, const Instruction &code, uint32_t mask) {
   if (!isPending)
     warp.products.push_back(
         {{code.operands.begin(), code.operands.begin() + code.count},
-         warp.numProductGroups});
+         warp.numProductGroups,
+         {}});
+  if (code.isTurned)
+    for (uint32_t i = code.count; i < code.count + 4; ++i)
+      pendingFor(warp, code)
+          .sides.emplace_back(code.operands[i], warp.source(code.operands[i]));
   ++warp.numProducts;
   return Step::Next;
 }
@@ -235,27 +247,36 @@ static Step commit(Warp &warp, const Instruction &, uint32_t mask) {
   if (!warp.isWhole(mask))
     return Step::Wait;
   ++warp.numProductGroups;
+  warp.committed.push_back(warp.onItsWay().seen);
+  warp.onItsWay().tick();
   return Step::Next;
 }
 
+/// Some of the last groups may stay on their way.
 static Step finish(Warp &warp, const Instruction &code, uint32_t mask) {
   if (!warp.isWhole(mask))
     return Step::Wait;
-  if (warp.source(code.operands[0]).lane[0] != 0)
-    return warp.fail(code, 0, "leaves products on their way");
+  uint64_t most = warp.source(code.operands[0]).lane[0];
+  auto isAwaited = [&](const PendingSums &pending) {
+    return pending.group + most < warp.numProductGroups;
+  };
   for (const PendingSums &pending : warp.products) {
     if (pending.group >= warp.numProductGroups)
       return warp.fail(code, 0, "waits for products that are not committed");
     for (Operand sum : pending.sums) {
       if (warp.source(sum).known != 0)
         return warp.fail(code, 0, "changes sums that are on their way");
-      warp.target(sum).known = everyLane;
+      if (isAwaited(pending))
+        warp.target(sum).known = everyLane;
     }
+    for (const auto &[side, given] : pending.sides)
+      if (!std::ranges::equal(warp.source(side).lane, given.lane))
+        return warp.fail(code, 0, "changes a side that is on its way");
   }
-  warp.products.clear();
+  std::erase_if(warp.products, isAwaited);
   warp.isFenced = false;
-  warp.join(warp.onItsWay().seen);
-  warp.onItsWay().tick();
+  for (; warp.committed.size() > most; warp.committed.pop_front())
+    warp.join(warp.committed.front());
   return Step::Next;
 }
 

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
 
 namespace fovea::emulator::ptx {
 
@@ -27,10 +28,12 @@ struct LaneCopy {
   uint32_t lane = 0, group = 0;
 };
 
-/// Sums that a product of a group of warps is computing.
+/// Sums that a product of a group of warps is computing, and the registers that
+/// it reads.
 struct PendingSums {
   std::vector<Operand> sums;
   uint32_t group = 0;
+  std::vector<std::pair<Operand, Register>> sides;
 };
 
 /// The lanes of a warp that are at the same instruction.
@@ -93,6 +96,8 @@ public:
   std::vector<PendingSums> products;
   uint32_t numProductGroups = 0;
   uint64_t numProducts = 0;
+  /// What each group of products has read, until it is awaited.
+  std::deque<Clocks> committed;
 
 private:
   bool meetsMask(const Instruction &code, uint32_t &mask);
