@@ -195,6 +195,10 @@ public:
   int64_t totalBytes() const override { return own.totalBytes(); }
   void *allocate(size_t bytes) override { return own.allocate(bytes); }
   void free(void *memory) override { own.free(memory); }
+  void *allocatePinned(size_t bytes) override {
+    return own.allocatePinned(bytes);
+  }
+  void freePinned(void *memory) override { own.freePinned(memory); }
   void send() override { own.send(); }
   void wait() override { own.wait(); }
   bool launchOwn(const std::string &name,

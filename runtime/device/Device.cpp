@@ -30,6 +30,8 @@ public:
   int64_t totalBytes() const override { return bytes; }
   void *allocate(size_t bytes) override;
   void free(void *memory) override;
+  void *allocatePinned(size_t bytes) override;
+  void freePinned(void *memory) override;
   void launch(const KernelLaunch &launch) override;
   bool launchLoop(const KernelLaunch &launch, int64_t barriers) override;
   bool launchOwn(const std::string &name, KernelLaunch launch) override;
@@ -179,6 +181,20 @@ void *CudaDevice::allocate(size_t bytes) {
 void CudaDevice::free(void *memory) {
   driver.cuCtxSetCurrent(context);
   driver.cuMemFree_v2(memory);
+}
+
+void *CudaDevice::allocatePinned(size_t bytes) {
+  constexpr unsigned portable = 1, deviceMap = 2;
+  void *memory = nullptr;
+  driver.cuCtxSetCurrent(context);
+  if (driver.cuMemHostAlloc(&memory, bytes, portable | deviceMap) != 0)
+    return nullptr;
+  return memory;
+}
+
+void CudaDevice::freePinned(void *memory) {
+  driver.cuCtxSetCurrent(context);
+  driver.cuMemFreeHost(memory);
 }
 
 void *CudaDevice::function(const KernelLaunch &launch) {

@@ -61,6 +61,10 @@ public:
   /// Allocates memory shared by host and device; null if there is no more.
   virtual void *allocate(size_t bytes) = 0;
   virtual void free(void *memory) = 0;
+  /// The same in the host's memory, which the device accesses in place: for a
+  /// few numbers that one side writes and the other one reads.
+  virtual void *allocatePinned(size_t bytes) { return allocate(bytes); }
+  virtual void freePinned(void *memory) { free(memory); }
 
   /// Launches are ordered; a thread's launches are collected until it submits
   /// them or waits. A failure ends the process: the device's state is lost

@@ -15,8 +15,17 @@ namespace {
 /// The device allocations and their sizes. Memory from before the device was
 /// opened is not among them.
 struct Blocks {
+  struct Block {
+    size_t bytes = 0;
+    bool isPinned = false;
+  };
   std::mutex mutex;
-  std::map<const void *, size_t> bytes;
+  std::map<const void *, Block> all;
+
+  void add(void *memory, size_t bytes, bool isPinned) {
+    std::lock_guard lock(mutex);
+    all[memory] = {bytes, isPinned};
+  }
 };
 } // namespace
 
@@ -35,9 +44,7 @@ void *fovea::runtime::allocateShared(size_t bytes, size_t alignment) {
   void *memory = device->allocate(bytes);
   if (!memory)
     return nullptr;
-  Blocks &all = blocks();
-  std::lock_guard lock(all.mutex);
-  all.bytes[memory] = bytes;
+  blocks().add(memory, bytes, /*isPinned=*/false);
   return memory;
 }
 
@@ -52,14 +59,27 @@ void *fovea::runtime::newShared(size_t bytes, size_t alignment) {
   }
 }
 
+void *fovea::runtime::newExchanged(size_t bytes, size_t alignment) {
+  bytes = std::max<size_t>(bytes, 1);
+  Device *device = Device::current();
+  void *memory = device ? device->allocatePinned(bytes) : nullptr;
+  if (!memory)
+    return newShared(bytes, alignment);
+  blocks().add(memory, bytes, /*isPinned=*/true);
+  return memory;
+}
+
 void fovea::runtime::freeShared(void *memory) {
   if (!memory)
     return;
   if (Device *device = Device::current()) {
     Blocks &all = blocks();
     std::lock_guard lock(all.mutex);
-    if (all.bytes.erase(memory) != 0)
-      return device->free(memory);
+    if (auto own = all.all.find(memory); own != all.all.end()) {
+      bool isPinned = own->second.isPinned;
+      all.all.erase(own);
+      return isPinned ? device->freePinned(memory) : device->free(memory);
+    }
   }
   std::free(memory);
 }
@@ -69,10 +89,10 @@ bool fovea::runtime::isShared(const void *memory) {
     return true;
   Blocks &all = blocks();
   std::lock_guard lock(all.mutex);
-  auto after = all.bytes.upper_bound(memory);
-  if (after == all.bytes.begin())
+  auto after = all.all.upper_bound(memory);
+  if (after == all.all.begin())
     return false;
   --after;
   return static_cast<const char *>(memory) <
-         static_cast<const char *>(after->first) + after->second;
+         static_cast<const char *>(after->first) + after->second.bytes;
 }

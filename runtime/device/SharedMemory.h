@@ -21,22 +21,34 @@ void *allocateShared(size_t bytes, size_t alignment);
 /// The same in the manner of `operator new`: fails if there is no more.
 void *newShared(size_t bytes, size_t alignment);
 void freeShared(void *memory);
+/// The same for a few numbers that host and device exchange in each step of a
+/// search. They stay on the host: a page of managed memory would move to each
+/// side that touches it.
+void *newExchanged(size_t bytes, size_t alignment);
 /// Returns whether a device can read it; always true without a device.
 bool isShared(const void *memory);
 
-template <typename T> struct SharedAllocator {
+template <typename T, void *(*allocateNew)(size_t, size_t)>
+struct SharedAllocator {
   using value_type = T;
+  template <typename Other> struct rebind {
+    using other = SharedAllocator<Other, allocateNew>;
+  };
   SharedAllocator() = default;
-  template <typename Other> SharedAllocator(const SharedAllocator<Other> &) {}
+  template <typename Other>
+  SharedAllocator(const SharedAllocator<Other, allocateNew> &) {}
   T *allocate(size_t count) {
     return static_cast<T *>(
-        newShared(count * sizeof(T), alignof(std::max_align_t)));
+        allocateNew(count * sizeof(T), alignof(std::max_align_t)));
   }
   void deallocate(T *memory, size_t) { freeShared(memory); }
   bool operator==(const SharedAllocator &) const = default;
 };
 
-template <typename T> using SharedVector = std::vector<T, SharedAllocator<T>>;
+template <typename T>
+using SharedVector = std::vector<T, SharedAllocator<T, newShared>>;
+template <typename T>
+using ExchangedVector = std::vector<T, SharedAllocator<T, newExchanged>>;
 
 } // namespace fovea::runtime
 

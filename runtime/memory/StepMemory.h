@@ -32,13 +32,20 @@ struct ProgramCode {
 struct RowArray {
   int64_t elementBytes = 8;
   std::vector<int64_t> starts; // in elements; one more than rows
+  /// Some rows are from the host, such as symbols.
+  bool isFromHost = false;
   SharedVector<std::byte> bytes;
+  ExchangedVector<std::byte> exchanged;
 
+  std::byte *data() { return isFromHost ? exchanged.data() : bytes.data(); }
+  const std::byte *data() const {
+    return isFromHost ? exchanged.data() : bytes.data();
+  }
   std::byte *row(int64_t number) {
-    return bytes.data() + starts[number] * elementBytes;
+    return data() + starts[number] * elementBytes;
   }
   const std::byte *row(int64_t number) const {
-    return bytes.data() + starts[number] * elementBytes;
+    return data() + starts[number] * elementBytes;
   }
   int64_t bytesOf(int64_t number) const {
     return (starts[number + 1] - starts[number]) * elementBytes;

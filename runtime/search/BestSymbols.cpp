@@ -13,9 +13,9 @@ using namespace fovea::runtime;
 template <typename T>
 static std::vector<BestSymbols> find(const T *memory, int64_t rows,
                                      int64_t count, int64_t most) {
-  // Allocating device memory is slow.
-  static thread_local SharedVector<T> logps;
-  static thread_local SharedVector<int64_t> numbers;
+  // Allocating memory of a device is slow.
+  static thread_local ExchangedVector<T> logps;
+  static thread_local ExchangedVector<int64_t> numbers;
   most = std::min(most, count);
   auto size = static_cast<size_t>(rows * most);
   if (logps.size() < size) {

@@ -189,8 +189,15 @@ void GatheredRows::copyTo(RowArray &to, int64_t elementBytes) {
     to.starts.push_back(to.starts.back() + row.bytes / elementBytes);
   // It does not shrink: a device has its content.
   size_t bytes = to.starts.back() * elementBytes;
-  if (to.bytes.size() < bytes)
-    to.bytes.resize(bytes);
+  to.isFromHost = !made.empty();
+  auto grow = [&](auto &memory) {
+    if (memory.size() < bytes)
+      memory.resize(bytes);
+  };
+  if (to.isFromHost)
+    grow(to.exchanged);
+  else
+    grow(to.bytes);
   for (size_t i = 0; i < copies.size(); ++i)
     copies[i].to = to.row(i);
   copyRows(copies);
@@ -419,8 +426,7 @@ void SearchRun::lengthen(const State &state,
       for (size_t axis = 0; axis < at.size(); ++axis)
         target = target * wanted[axis] + at[axis];
       std::memcpy(longer.row(i) + target * longer.elementBytes,
-                  rows.bytes.data() + source * rows.elementBytes,
-                  rows.elementBytes);
+                  rows.data() + source * rows.elementBytes, rows.elementBytes);
       for (size_t axis = at.size(); axis-- > 0;) {
         if (++at[axis] != old[axis])
           break;
@@ -542,12 +548,12 @@ Status SearchRun::runSegment(MemberRows &own, int number, const StepRows &rows,
       continue;
     }
     if (isState && isInOrder) {
-      memory->setData(array.name, own.states[source.index].bytes.data());
+      memory->setData(array.name, own.states[source.index].data());
       continue;
     }
     RowArray &values = own.gathered[std::to_string(number) + array.name];
     gather(own, source, hypotheses, sizeOf(array.element), values);
-    memory->setData(array.name, values.bytes.data());
+    memory->setData(array.name, values.data());
   }
   return memory->run();
 }

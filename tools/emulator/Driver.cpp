@@ -37,6 +37,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
+#include <set>
 
 using namespace fovea::emulator;
 
@@ -87,6 +88,10 @@ static std::string &lastError() {
 }
 static bool hasFailed = false;
 static int64_t usedBytes = 0;
+static std::set<void *> &pinned() {
+  static auto *all = new std::set<void *>;
+  return *all;
+}
 static std::map<void *, int64_t> &sizes() {
   static auto *all = new std::map<void *, int64_t>;
   return *all;
@@ -193,10 +198,30 @@ EXPORT cuMemAllocManaged(void **address, size_t bytes, unsigned) {
 }
 EXPORT cuMemFree_v2(void *address) {
   std::lock_guard lock(driverMutex());
-  if (!machine().memory.free(address))
+  if (pinned().contains(address) || !machine().memory.free(address))
     return answer(badValue, "memory that is not there is given back");
   usedBytes -= sizes()[address];
   sizes().erase(address);
+  return 0;
+}
+
+// Memory of the host, which the device reads and writes across the bus.
+EXPORT cuMemHostAlloc(void **address, size_t bytes, unsigned flags) {
+  constexpr unsigned deviceMap = 2;
+  std::lock_guard lock(driverMutex());
+  if ((flags & deviceMap) == 0)
+    return answer(badValue, "pinned memory that the device cannot access");
+  *address = machine().memory.allocate(bytes);
+  if (!*address)
+    return answer(outOfMemory, "out of memory");
+  pinned().insert(*address);
+  log(fmt::format("pinned {} bytes", bytes));
+  return 0;
+}
+EXPORT cuMemFreeHost(void *address) {
+  std::lock_guard lock(driverMutex());
+  if (pinned().erase(address) == 0 || !machine().memory.free(address))
+    return answer(badValue, "pinned memory that is not there is given back");
   return 0;
 }
 
