@@ -83,7 +83,7 @@ fovea::cli::describe(const Arguments &arguments, compiler::Context &context) {
                                                     : builder.getF32Type());
 }
 
-static bool hasDevice(const Arguments &arguments) {
+bool fovea::cli::hasDevice(const Arguments &arguments) {
   return llvm::StringRef(arguments.cpu).starts_with("cuda");
 }
 

@@ -455,6 +455,8 @@ bool Package::compile() {
   };
   codegen::DriverOptions options = compiledOptionsOf(arguments);
   options.isShipped = true;
+  // After each update, training would pack the weights again.
+  options.prepares = !has("grad") && !hasDevice(arguments);
   std::unique_ptr<codegen::Driver> driver;
   if (!succeeds(
           codegen::Driver::create(model->module->getLoc(), options, driver)))

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/analysis/Access.h"
 #include "passes/analysis/Batch.h"
 #include "passes/analysis/Product.h"
 #include "passes/memory/Copies.h"
@@ -287,7 +288,7 @@ void Placer::placeProduct(ComputeOp op) {
     location = ArrayLocationAttr::get(
         context, LocationKind::packed, numMemories++, /*ranks=*/false,
         /*kept=*/keepsPacked && product->isByRows() &&
-            right.getDefiningOp<ParamOp>());
+            throughViews(right).getDefiningOp<ParamOp>());
   op->setAttr(packedName, location);
 }
 

@@ -241,6 +241,15 @@ Binding Model::binding() const {
   return binding;
 }
 
+/// Packs the parameters of a bound entry, unless they are packed already.
+void Model::pack(Entry &entry, const Binding &binding) {
+  bool isKnown = !isShared && binding.memory == &weights;
+  if (!entry.code.prepare || (isKnown && entry.packedVersion == version))
+    return;
+  entry.code.prepare(entry.memory.frame());
+  entry.packedVersion = isKnown ? version : 0;
+}
+
 Status Model::run(const char *entry, const std::vector<Example> &examples,
                   const Binding &binding, Entry *&found) {
   found = nullptr;
@@ -254,8 +263,7 @@ Status Model::run(const char *entry, const std::vector<Example> &examples,
   found->isDone = false;
   if (Status status = found->memory.bind(batch, binding); status.failed())
     return status;
-  if (found->code.prepare)
-    found->code.prepare(found->memory.frame());
+  pack(*found, binding);
   found->code.run(found->memory.frame());
   found->isDone = true;
   return Status::success();
@@ -337,6 +345,7 @@ Status Model::trainStep(const std::vector<Example> &examples, uint64_t seed,
   if (!std::isfinite(result.loss))
     return Status::error(fmt::format("the loss of update {} is {}",
                                      numUpdates + 1, result.loss));
+  ++version;
   if (!std::isfinite(learner->learn(numUpdates + 1)))
     return Status::error(fmt::format("update {} has a {} that is not finite",
                                      numUpdates + 1,

@@ -102,6 +102,8 @@ private:
     Workspace memory;
     /// Contains the results of the last run.
     bool isDone = false;
+    /// The version of the weights that it packed; 0: none.
+    uint64_t packedVersion = 0;
   };
 
   Status checkWeights(const TensorFile &file, const std::string &name) const;
@@ -109,6 +111,7 @@ private:
   Status takeMember(TensorFile file, const std::string &name);
   Status run(const char *entry, const std::vector<Example> &examples,
              const Binding &binding, Entry *&found);
+  void pack(Entry &entry, const Binding &binding);
   Status evaluate(const std::vector<Example> &examples, Binding &binding,
                   BatchResult &result, double &choices);
   Status differentiate(const std::vector<Example> &examples, Binding &binding,
@@ -136,6 +139,8 @@ private:
   std::unique_ptr<SearchSteps> steps;
   /// The caller has an address, and may write there at any time.
   bool isShared = false;
+  /// Counts the changes of the weights.
+  uint64_t version = 1;
   std::optional<uint64_t> seed;
   uint64_t update = 0;
   int64_t numUpdates = 0;

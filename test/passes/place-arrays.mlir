@@ -249,3 +249,41 @@ attn.program @gate attributes {attn.prepares} {
   attn.output "all" %all : !attn.array<["S", 32], f64>
 }
 }
+
+// -----
+
+// What is packed of a part of a parameter is kept as well, what is packed of
+// other arrays is not.
+
+// CHECK-LABEL: attn.program @views
+module attributes {attn.target = #cpu.target<"none", lanes = 16, tile_rows = 2, tile_vectors = 1>} {
+attn.program @views attributes {attn.prepares} {
+  attn.length "S"
+  %x = attn.data "x" {attn.batch = "each"} : !attn.array<["S", 32], f64>
+  %w = attn.param "w" {attn.batch = "once"} : !attn.array<[1, 32, 32], f64>
+  %v = attn.reshape %w keep 0 {attn.batch = "once"} : !attn.array<[1, 32, 32], f64> -> !attn.array<[32, 32], f64>
+  %twice = attn.compute "twice" (%n: 32, %k: 32) {
+    %0 = attn.read %v[%n, %k] : !attn.array<[32, 32], f64>
+    %1 = arith.addf %0, %0 : f64
+    attn.yield %1 : f64
+  } {attn.batch = "once"} : !attn.array<[32, 32], f64>
+  // CHECK:      attn.compute "y"
+  // CHECK:      attn.packed = #attn.location<packed {{[0-9]+}} kept>
+  %y = attn.compute "y" (%s: "S", %n: 32) sum (%k: 32) {
+    %0 = attn.read %x[%s, %k] : !attn.array<["S", 32], f64>
+    %1 = attn.read %v[%n, %k] : !attn.array<[32, 32], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } {attn.batch = "each", attn.product = #attn.product<weights, left = 0, rows(0), columns(1), terms(2)>} : !attn.array<["S", 32], f64>
+  // CHECK:      attn.compute "z"
+  // CHECK:      attn.packed = #attn.location<packed {{[0-9]+}}>
+  %z = attn.compute "z" (%s: "S", %n: 32) sum (%k: 32) {
+    %0 = attn.read %x[%s, %k] : !attn.array<["S", 32], f64>
+    %1 = attn.read %twice[%n, %k] : !attn.array<[32, 32], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } {attn.batch = "each", attn.product = #attn.product<weights, left = 0, rows(0), columns(1), terms(2)>} : !attn.array<["S", 32], f64>
+  attn.output "y" %y : !attn.array<["S", 32], f64>
+  attn.output "z" %z : !attn.array<["S", 32], f64>
+}
+}
