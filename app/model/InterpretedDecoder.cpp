@@ -3,8 +3,6 @@
 #include "app/model/InterpretedDecoder.h"
 #include "app/model/LaunchTrace.h"
 
-#include <fmt/format.h>
-
 using namespace mlir;
 using namespace fovea;
 using namespace fovea::cli;
@@ -57,19 +55,13 @@ void InterpretedDecoder::run(size_t number, void *memory) {
   ProgramFrame frame(search->description().programs[number], memory);
   reference::Arrays parameters;
   std::vector<reference::Arrays> outputs, grown;
-  if (first.succeeded()) {
+  bool isRun = failure.succeeds("'@" + names[number] + "'", [&] {
     std::vector<reference::Inputs> rows = frame.inputs(parameters);
     for (reference::Inputs &row : rows)
       row.single = !isDouble;
-    Status status =
-        reference::evaluateEach(programs[number], rows, outputs, &grown);
-    if (status.failed())
-      first = Status::error(
-          fmt::format("'@{}': {}", names[number], status.getMessage()),
-          status.getWhere());
-  }
-  // The search goes on, but its results do not count.
-  if (first.failed())
+    return reference::evaluateEach(programs[number], rows, outputs, &grown);
+  });
+  if (!isRun)
     return frame.clearOutputs();
   for (size_t row = 0; row < outputs.size(); ++row) {
     frame.store(row, outputs[row]);

@@ -11,6 +11,7 @@
 #define FOVEA_APP_MODEL_INTERPRETEDDECODER_H
 
 #include "app/model/CompiledDecoder.h"
+#include "app/model/FirstFailure.h"
 #include "dialect/AttnDialect.h"
 
 namespace fovea::cli {
@@ -30,7 +31,7 @@ public:
   /// The search over the programs.
   CompiledDecoder &decoder() { return *search; }
   /// The first run that fails; later runs are not interpreted.
-  const runtime::Status &status() const { return first; }
+  const runtime::Status &status() const { return failure.status(); }
 
 private:
   explicit InterpretedDecoder(bool isDouble) : isDouble(isDouble) {}
@@ -42,7 +43,7 @@ private:
   std::vector<std::string> names; // of the programs
   std::vector<attn::ProgramOp> programs;
   std::unique_ptr<CompiledDecoder> search;
-  runtime::Status first = runtime::Status::success();
+  FirstFailure failure;
 };
 
 } // namespace fovea::cli

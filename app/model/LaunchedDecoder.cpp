@@ -61,17 +61,12 @@ Status LaunchedDecoder::compile(bool compares) {
 
 void LaunchedDecoder::run(const Program &description, Part &part, void *frame) {
   ++part.numRuns;
-  if (first.succeeded()) {
-    Status status = interpret(description, part, frame);
-    if (status.succeeded())
-      return;
-    first = Status::error(
-        fmt::format("run {} of '@{}': {}", part.numRuns,
-                    cast<attn::ProgramOp>(part.program).getSymName().str(),
-                    status.getMessage()),
-        status.getWhere());
-  }
-  // The search goes on, but its results do not count.
+  std::string name =
+      fmt::format("run {} of '@{}'", part.numRuns,
+                  cast<attn::ProgramOp>(part.program).getSymName().str());
+  if (failure.succeeds(name,
+                       [&] { return interpret(description, part, frame); }))
+    return;
   if (part.code.run)
     part.code.run(frame);
   else

@@ -10,6 +10,7 @@
 #define FOVEA_APP_MODEL_LAUNCHEDDECODER_H
 
 #include "app/model/CompiledDecoder.h"
+#include "app/model/FirstFailure.h"
 #include "dialect/launch-reference/Interpreter.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -27,7 +28,7 @@ public:
   /// The search over the programs.
   CompiledDecoder &decoder() { return *search; }
   /// The first launch that is wrong; later runs are not interpreted.
-  const runtime::Status &status() const { return first; }
+  const runtime::Status &status() const { return failure.status(); }
 
 private:
   struct Part {
@@ -49,7 +50,7 @@ private:
   std::unique_ptr<codegen::Driver> driver; // has the schedules
   std::vector<Part> parts;                 // by program
   std::unique_ptr<CompiledDecoder> search;
-  runtime::Status first = runtime::Status::success();
+  FirstFailure failure;
 };
 
 } // namespace fovea::cli

@@ -252,10 +252,9 @@ fovea::cli::idleOptions(StringRef command,
               .str());
   };
   if (command == "run" || command == "score" || command == "decode")
-    for (StringRef option : {"--threads", "--dtype", "--cpu", "--checked"})
+    for (StringRef option : {"--threads", "--cpu", "--checked"})
       for (StringRef other : {"--reference", "--stop-after"})
-        if ((command == "decode" || option != "--dtype") &&
-            (option != "--cpu" || !isGiven("--launches")))
+        if (option != "--cpu" || !isGiven("--launches"))
           excludes(option, other);
   excludes("--threads", "--checked");
   if (command == "train")
