@@ -377,7 +377,9 @@ void SearchRun::beginStates() {
       const State &state = decoder.states[number];
       if (state.initial.empty() && state.written == State::replaced) {
         RowArray &rows = own.states[number];
-        rows = {int64_t(sizeOf(state.element)), {0}, {}};
+        rows = {};
+        rows.elementBytes = int64_t(sizeOf(state.element));
+        rows.starts = {0};
         for (const Hypothesis &hypothesis : live)
           rows.starts.push_back(rows.starts.back() +
                                 countOf(state.shape, hypothesis.example));

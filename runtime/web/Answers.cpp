@@ -112,8 +112,9 @@ Status Asked::open(const FoveaImage &image) {
   size_t first = 2 * description.programs.size();
   std::vector<ProgramCode> code;
   for (size_t i = 0; i < decoder.programs.size(); ++i)
-    code.push_back(
-        {image.functions[first + 2 * i], image.functions[first + 2 * i + 1]});
+    code.push_back({.run = image.functions[first + 2 * i],
+                    .prepare = image.functions[first + 2 * i + 1],
+                    .found = {}});
   search = std::make_unique<Search>(decoder, std::move(code),
                                     std::move(weights), nullptr);
   text.emplace(description, words, decoder.programs[decoder.encode], takeFile);
