@@ -189,6 +189,24 @@ static std::string productHelp(const Term &a, const Term &b) {
               : "";
 }
 
+/// Two extents of one size are different expressions, as D and H*C where
+/// D = H*C: --set may change one of them.
+static std::string expressionHelp(const Term &a, const Term &b) {
+  if (a.shape->size() != b.shape->size())
+    return "";
+  std::string help;
+  for (auto [x, y] : llvm::zip(*a.shape, *b.shape)) {
+    if (x == y)
+      continue;
+    if (!x.value() || x.value() != y.value())
+      return "";
+    help = "; help: both are " + std::to_string(*x.value()) +
+           " here, but a size must be the same expression: write " + x.text() +
+           " or " + y.text() + " in both declarations";
+  }
+  return help;
+}
+
 bool Checker::checkShapes(Term &term) {
   const Term &a = *term.args[0], &b = *term.args[1];
   if (!a.shape || !b.shape)
@@ -203,7 +221,8 @@ bool Checker::checkShapes(Term &term) {
       return true;
     error(Code::shapesDiffer, term.loc,
           "cannot " + verb + " " + typed(a) + " and " + typed(b) +
-              (term.fn == Fn::Mul ? productHelp(a, b) : ""));
+              (term.fn == Fn::Mul ? productHelp(a, b) : "") +
+              expressionHelp(a, b));
     return false;
   }
   // [N] plus a number that runs over an index of N: an index was forgotten.

@@ -101,7 +101,12 @@ Term *Elaborator::staticReduce(const Expr &expr, const Extent &extent,
     error(Code::reductionForm, expr.binders[0].loc,
           "'" + expr.binders[0].name.str() +
               "' selects members, so it is the only index of its " +
-              name.str());
+              name.str() +
+              (name == "logsumexp"
+                   ? "; help: write one inside the other, logsumexp[" +
+                         expr.binders[0].name.str() + "](logsumexp[" +
+                         expr.binders[1].name.str() + "](...))"
+                   : ""));
     return nullptr;
   }
   const Bindings *bound = bindings;
