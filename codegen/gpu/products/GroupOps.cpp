@@ -189,6 +189,7 @@ static KernelBuilder::Values multiply(KernelBuilder &b, ValueRange left,
   others.push_back(right);
   return withSums(b, text, count, sums, others);
 }
+
 KernelBuilder::Values
 fovea::codegen::multiplyGroup(KernelBuilder &b, ValueRange left, Value right,
                               ValueRange sums, bool rightRowsAreTerms,
@@ -196,6 +197,7 @@ fovea::codegen::multiplyGroup(KernelBuilder &b, ValueRange left, Value right,
   return multiply(b, left, right, sums.size(), sums, rightRowsAreTerms,
                   leftRowsAreTerms);
 }
+
 KernelBuilder::Values fovea::codegen::multiplyFirst(KernelBuilder &b,
                                                     Value left, Value right,
                                                     int64_t columns) {
@@ -206,6 +208,7 @@ KernelBuilder::Values fovea::codegen::multiplyFirst(KernelBuilder &b,
 void fovea::codegen::endGroup(KernelBuilder &b) {
   runIntrinsic(b, "wgmma.commit_group.sync.aligned");
 }
+
 KernelBuilder::Values fovea::codegen::awaitGroups(KernelBuilder &b,
                                                   int64_t allBut,
                                                   ValueRange sums,
@@ -214,6 +217,7 @@ KernelBuilder::Values fovea::codegen::awaitGroups(KernelBuilder &b,
       "wgmma.wait_group.sync.aligned " + std::to_string(allBut) + ";";
   return withSums(b, text, sums.size(), sums, sides);
 }
+
 KernelBuilder::Values fovea::codegen::finishGroup(KernelBuilder &b,
                                                   ValueRange sums) {
   endGroup(b);
