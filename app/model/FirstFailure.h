@@ -18,14 +18,14 @@ namespace fovea::cli {
 class FirstFailure {
 public:
   /// Calls `run` unless a run has failed before, and returns whether it
-  /// succeeds. An error begins with `name`.
-  bool succeeds(const std::string &name,
+  /// succeeds. An error begins with `name`, which is asked for only then.
+  bool succeeds(llvm::function_ref<std::string()> name,
                 llvm::function_ref<runtime::Status()> run) {
     if (first.failed())
       return false;
     runtime::Status status = run();
     if (status.failed())
-      first = runtime::Status::error(name + ": " + status.getMessage(),
+      first = runtime::Status::error(name() + ": " + status.getMessage(),
                                      status.getWhere());
     return first.succeeded();
   }

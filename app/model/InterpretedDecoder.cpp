@@ -55,12 +55,14 @@ void InterpretedDecoder::run(size_t number, void *memory) {
   ProgramFrame frame(search->description().programs[number], memory);
   reference::Arrays parameters;
   std::vector<reference::Arrays> outputs, grown;
-  bool isRun = failure.succeeds("'@" + names[number] + "'", [&] {
+  auto evaluate = [&] {
     std::vector<reference::Inputs> rows = frame.inputs(parameters);
     for (reference::Inputs &row : rows)
       row.single = !isDouble;
     return reference::evaluateEach(programs[number], rows, outputs, &grown);
-  });
+  };
+  bool isRun =
+      failure.succeeds([&] { return "'@" + names[number] + "'"; }, evaluate);
   if (!isRun)
     return frame.clearOutputs();
   for (size_t row = 0; row < outputs.size(); ++row) {

@@ -61,9 +61,10 @@ Status LaunchedDecoder::compile(bool compares) {
 
 void LaunchedDecoder::run(const Program &description, Part &part, void *frame) {
   ++part.numRuns;
-  std::string name =
-      fmt::format("run {} of '@{}'", part.numRuns,
-                  cast<attn::ProgramOp>(part.program).getSymName().str());
+  auto name = [&] {
+    return fmt::format("run {} of '@{}'", part.numRuns,
+                       cast<attn::ProgramOp>(part.program).getSymName().str());
+  };
   if (failure.succeeds(name,
                        [&] { return interpret(description, part, frame); }))
     return;
