@@ -27,6 +27,7 @@
 //     memory      an allocation lacks its last number
 //     updates     a graph keeps its old arguments
 //     bytes       no barrier expects bytes
+//     sides       a wait changes sides of products that stay on their way
 //
 //===----------------------------------------------------------------------===//
 
@@ -107,7 +108,7 @@ static Fault faultOf(std::string_view name) {
   static constexpr std::pair<std::string_view, Fault> named[] = {
       {"barriers", Fault::Barriers}, {"blocks", Fault::Blocks},
       {"memory", Fault::Memory},     {"updates", Fault::Updates},
-      {"bytes", Fault::Bytes},
+      {"bytes", Fault::Bytes},       {"sides", Fault::Sides},
   };
   for (auto [known, fault] : named)
     if (name == known)

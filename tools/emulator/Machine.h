@@ -11,7 +11,7 @@ namespace fovea::emulator {
 
 /// The injected fault: tests check that it is detected. Faults of one kernel
 /// are edits of its text.
-enum class Fault { None, Barriers, Blocks, Memory, Updates, Bytes };
+enum class Fault { None, Barriers, Blocks, Memory, Updates, Bytes, Sides };
 
 /// The order in which warps and blocks take turns; a kernel must give the same
 /// result under each.

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/emulator/Machine.h"
 #include "tools/emulator/ptx/TensorCore.h"
 #include "tools/emulator/ptx/Warp.h"
 
@@ -274,6 +275,10 @@ static Step finish(Warp &warp, const Instruction &code, uint32_t mask) {
         return warp.fail(code, 0, "changes a side that is on its way");
   }
   std::erase_if(warp.products, isAwaited);
+  if (machine().fault == Fault::Sides)
+    for (const PendingSums &pending : warp.products)
+      for (const auto &[side, given] : pending.sides)
+        warp.target(side).lane[0] ^= 1;
   warp.isFenced = false;
   for (; warp.committed.size() > most; warp.committed.pop_front())
     warp.join(warp.committed.front());
