@@ -53,6 +53,20 @@ LogicalResult compiler::lower(ModuleOp module,
       std::move(watcher));
 }
 
+bool compiler::packsOnce(ModuleOp module, bool learns,
+                         const codegen::DriverOptions &options) {
+  Builder builder(module.getContext());
+  llvm::Expected<attn::TargetAttr> target = codegen::describeTarget(
+      options.target,
+      options.isDouble ? builder.getF64Type() : builder.getF32Type());
+  // The driver reports it.
+  if (!target) {
+    llvm::consumeError(target.takeError());
+    return false;
+  }
+  return !learns && target->getTileColumns() > 0;
+}
+
 /// Compiles what `add` adds to the programs of a driver.
 static Status compileWith(ModuleOp module,
                           const codegen::DriverOptions &options,

@@ -43,6 +43,13 @@ mlir::LogicalResult
 lower(mlir::ModuleOp module, const attn::PipelineOptions &options,
       std::unique_ptr<mlir::PassInstrumentation> watcher = nullptr);
 
+/// Whether the programs of a model pack its parameters in a function of their
+/// own, once for many calls (DriverOptions::prepares). `learns`: updates change
+/// the parameters between calls. A target whose products read their factors in
+/// place, such as a GPU, packs none.
+bool packsOnce(mlir::ModuleOp module, bool learns,
+               const codegen::DriverOptions &options);
+
 /// Compiles an entry of a module after the phase `fuse` for a target.
 runtime::Status compile(mlir::ModuleOp module, llvm::StringRef entry,
                         const codegen::DriverOptions &options,

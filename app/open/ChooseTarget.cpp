@@ -83,7 +83,8 @@ fovea::cli::describe(const Arguments &arguments, compiler::Context &context) {
                                                     : builder.getF32Type());
 }
 
-bool fovea::cli::hasDevice(const Arguments &arguments) {
+/// Returns whether kernels run on a device.
+static bool hasDevice(const Arguments &arguments) {
   return llvm::StringRef(arguments.cpu).starts_with("cuda");
 }
 

@@ -39,9 +39,6 @@ int chooseTarget(Arguments &arguments);
 llvm::Expected<attn::TargetAttr> describe(const Arguments &arguments,
                                           compiler::Context &context);
 
-/// Returns whether kernels run on a device, which packs no parameters.
-bool hasDevice(const Arguments &arguments);
-
 /// What `--precision` means on the target. With bf16, a GPU rounds the factors
 /// of large products; a CPU reads weights that are rounded. With the name of a
 /// GPU, as in bf16:sm_90, both round factors, and add products as that GPU's

@@ -22,6 +22,7 @@
 #include "codegen/native/Header.h"
 #include "codegen/native/Image.h"
 #include "codegen/native/Link.h"
+#include "compiler/Compiler.h"
 #include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
@@ -455,8 +456,8 @@ bool Package::compile() {
   };
   codegen::DriverOptions options = compiledOptionsOf(arguments);
   options.isShipped = true;
-  // After each update, training would pack the weights again.
-  options.prepares = !has("grad") && !hasDevice(arguments);
+  options.prepares =
+      compiler::packsOnce(*model->module, /*learns=*/has("grad"), options);
   std::unique_ptr<codegen::Driver> driver;
   if (!succeeds(
           codegen::Driver::create(model->module->getLoc(), options, driver)))

@@ -315,8 +315,8 @@ bool Bench::timeProgram(const std::string &entry) {
   std::string name = learns ? "grad" : entry;
   KernelProfile profile;
   CompiledOptions options = this->options();
-  // Without training, the weights stay unchanged.
-  options.prepares = !hasObjective(*model);
+  options.prepares = compiler::packsOnce(
+      *model->module, /*learns=*/hasObjective(*model), options);
   attach(profile, options);
   std::unique_ptr<Programs> programs =
       programsOf(*model, /*gradients=*/entry != "loss", options);
