@@ -134,7 +134,7 @@ public:
     static_assert(attn::NvidiaTargetAttr::stripRows == TileShape().rows);
     return attn::NvidiaTargetAttr::get(
         context, StringAttr::get(context, target.cpu),
-        /*shared_bytes=*/(own->kilobytes << 10) - mostTileBytes,
+        /*shared_bytes=*/(own->kilobytes << 10) - attn::mostTileBytes,
         /*copy_rows=*/real.isF32() ? copyRows : 0,
         /*group_columns=*/hasGroups ? groupColumns : 0,
         /*cluster_blocks=*/hasGroups ? clusterBlocks : 1);

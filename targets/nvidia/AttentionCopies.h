@@ -1,7 +1,7 @@
 //===- AttentionCopies.h - what attention reads as copies -------*- C++ -*-===//
 //
-// If the blocks of a machine fetch tiles with one instruction, the factors of a
-// key-tiled attention are copied before it: as bf16, for each example and each
+// If warp groups compute a key-tiled attention (Groups.h), its factors are
+// copied before it: as bf16, for each example and each
 // place of the outer indices, in tiles as in Copies.h. Kernels that read an
 // array in the same way share the copy, such as the forward and the backward
 // pass.
@@ -37,10 +37,6 @@ struct CopiedRows {
 std::optional<CopiedRows> rowsOf(ComputeOp product);
 std::optional<CopiedRows> keysOf(const Attention &attention, ComputeOp product);
 CopiedSide sideOf(const CopiedRows &rows);
-
-/// Returns whether an attention reads copies of all its factors: if they are
-/// smaller than the originals, and fit on the chip.
-bool readsCopies(KernelOp kernel);
 
 } // namespace fovea::attn
 

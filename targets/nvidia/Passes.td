@@ -56,6 +56,10 @@ def TileKeys : Pass<"attn-tile-keys", "ProgramOp"> {
       values. Conditions of such a product are those of its pairs. A division by
       a constant, as by the root of the head's size, is a product with its
       reciprocal there.
+    * Out: where warp groups attend, `#nvidia.groups` also says how: how many
+      tiles of keys are on the chip, and whether products of the next tile start
+      early. Blocks then read copies of rows and keys in bf16. This needs heads
+      of at least 32 numbers, and room for two tiles of keys.
     * After: `attn-form-strips`, and `attn-split-adjoints`.
     * Not: other targets; products whose factors are not rounded, as a sum has the order of the equation then; pairs that anybody
       else reads; other normalisers; sums over the rows; heads of more than 128

@@ -3,6 +3,7 @@
 #include "targets/nvidia/Target.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "targets/nvidia/AttentionCopies.h"
+#include "targets/nvidia/Groups.h"
 #include "targets/nvidia/KeepLoops.h"
 #include "targets/nvidia/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -67,7 +68,7 @@ void NvidiaTargetAttr::decideStrips(KernelOp kernel,
   decisions.inRegisters = attention->pairs;
   if (attention->weights)
     decisions.inRegisters.push_back(attention->weights);
-  if (!readsCopies(kernel))
+  if (!groupsOf(kernel))
     return;
   decisions.copyRows = rowsOfAttention;
   for (ComputeOp op : kernel.getMembers()) {
@@ -82,8 +83,10 @@ void NvidiaTargetAttr::decideStrips(KernelOp kernel,
 
 LogicalResult NvidiaTargetAttr::verifyStrips(KernelOp kernel) const {
   std::optional<int64_t> keys = kernel.getKeys();
-  if (!keys || (*keys == keysOfTile && attentionIn(kernel)))
+  if (!keys)
     return success();
+  if (*keys == keysOfTile && attentionIn(kernel))
+    return verifyGroups(kernel);
   return kernel.emitOpError()
          << "takes " << *keys << " keys at a time but is not an attention of "
          << keysOfTile << " at a time";

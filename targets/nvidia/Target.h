@@ -13,6 +13,11 @@
 
 namespace fovea::attn {
 
+/// The static memory of a block in a kernel in strips that brings rows itself:
+/// tiles of f64 beside rounded ones, or rounded keys and values. `shared_bytes`
+/// is the rest of the memory.
+constexpr int64_t mostTileBytes = 36 << 10;
+
 /// The target of `op`, or null if it is not a GPU of NVIDIA.
 NvidiaTargetAttr nvidiaTargetOf(mlir::Operation *op);
 

@@ -117,4 +117,26 @@ def Nvidia_Block : AttrDef<Nvidia_Dialect, "NvidiaBlock", [Attn_ConfigInterface]
   }];
 }
 
+def Nvidia_Groups : AttrDef<Nvidia_Dialect, "NvidiaGroups", [Attn_ConfigInterface]> {
+  let mnemonic = "groups";
+  let summary = "how warp groups compute an attention";
+  let description = [{
+    A thread fetches copies of rows, and one tile of keys after the other. Two
+    groups of warps attend to 64 rows each.
+
+    * `stages`: the tiles of keys that are in a block's memory at once.
+    * `ahead`: the products of the next tile start before the pairs of a tile
+      are ready. It takes registers for the products and pairs of both.
+
+    An attention without a configuration reads the arrays themselves.
+
+    `#nvidia.groups<stages = 4, ahead = true>`
+  }];
+  let parameters = (ins "int64_t":$stages, "bool":$ahead);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    ::llvm::LogicalResult verifyConfig(::mlir::Operation *op) const;
+  }];
+}
+
 #endif // FOVEA_TARGETS_NVIDIA_TARGET_TD

@@ -15,6 +15,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/Batch.h"
 #include "passes/kernels/Members.h"
+#include "targets/nvidia/Groups.h"
 #include "targets/nvidia/Passes.h"
 #include "targets/nvidia/Target.h"
 
@@ -292,6 +293,7 @@ struct TileKeys : fovea::attn::impl::TileKeysBase<TileKeys> {
       if (attentionIn(kernel)) {
         kernel.setKeys(keysOfTile);
         multiplyByReciprocals(kernel);
+        decideGroups(kernel);
       }
   }
 };

@@ -53,3 +53,27 @@ attn.program @alone {
     attn.yield %2 : f64
   } {attn.config = #nvidia.tiles<large, cluster = 2>, attn.product = #attn.product<weights, left = 0, columns(0), terms(1)>} : !attn.array<[8], f64>
 }
+
+// -----
+
+// Warp groups attend in kernels that take some keys at a time, with a limited
+// number of stages.
+
+attn.program @groups {
+  %x = attn.data "x" : !attn.array<[8], f64>
+  // expected-error @+1 {{only a kernel in strips that has 'keys' can have warp groups}}
+  %y = attn.compute (%n: 8) {
+    %0 = attn.read %x[%n] : !attn.array<[8], f64>
+    attn.yield %0 : f64
+  } {attn.config = #nvidia.groups<stages = 2, ahead = false>} : !attn.array<[8], f64>
+}
+
+// -----
+
+attn.program @stages {
+  attn.length "T"
+  // expected-error @+1 {{has 5 stages, not 2 to 4}}
+  attn.kernel strips over "T" outer [3] keys 64 {
+    attn.yield
+  } {attn.config = #nvidia.groups<stages = 5, ahead = false>}
+}

@@ -1,11 +1,11 @@
 //===- GroupKeys.cpp - attention by groups of warps -----------------------===//
 //
-// If the machine's blocks fetch tiles with one instruction (GroupOps.h), a
-// block has 128 rows. It has three concurrent parts, as in FlashAttention-3
-// (Shah et al., 2024). A producer thread of the last warp group fetches copies
-// of the rows. Then it fetches 64 keys at a time, while any of the `stages` is
-// empty. Two consumer groups of four warps attend to 64 rows each: while one
-// computes weights, the other uses the tensor cores.
+// Where the target decides so (`#nvidia.groups`), a block has 128 rows. It has
+// three concurrent parts, as in FlashAttention-3 (Shah et al., 2024). A
+// producer thread of the last warp group fetches copies of the rows. Then it
+// fetches 64 keys at a time, while any of the `stages` is empty. Two consumer
+// groups of four warps attend to 64 rows each: while one computes weights, the
+// other uses the tensor cores.
 //
 //   fetching   wait until the rows before are read; fetch rows
 //              for each tile: wait until stage s is empty, fetch keys
@@ -14,281 +14,31 @@
 //              keys; pairs, in registers; wgmma, of pairs and keys; say that s
 //              is empty
 //
-// A group also overlaps both for itself if it has the registers (attendAhead).
+// With `ahead`, a group also overlaps both for itself (attendAhead).
 //
 // The register layout of wgmma's sums equals mma.sync's layout, so pairs are
 // processed by the same code (KeyTiles.cpp).
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/loops/KeyTiles.h"
-#include "codegen/gpu/products/CopiedProduct.h"
-#include "codegen/gpu/products/GroupOps.h"
+#include "codegen/gpu/loops/GroupKeys.h"
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/gpu/program/Threads.h"
-#include "targets/nvidia/AttentionCopies.h"
-
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace fovea;
 using namespace fovea::attn;
 using namespace fovea::codegen;
-using runtime::Program;
 
 using Values = KernelBuilder::Values;
 
-static constexpr int64_t numGroups = 2, warpsOfGroup = 4,
-                         numAttending = numGroups * groupOfWarps,
-                         groupThreadsOfAttention = numAttending + groupOfWarps;
 /// Producer warps release registers to consumer warps. All start with as many
 /// as the threads of a processor can have.
 static constexpr int64_t registersOfBlock = 168, registersOfAttending = 232,
                          registersOfFetching = 40;
-static_assert(numGroups * groupRows == rowsOfAttention &&
-              rowsOfAttention == fovea::codegen::copyRows);
-
-/// The keys of a stage are a part of a copy's tile.
-static constexpr int64_t keyBytes = copyBytes / copyRows * keysOfTile;
-static_assert(copyRows % keysOfTile == 0 && keysOfTile == 2 * warpThreads);
 
 /// The words of the pairs of a tile, for each thread.
 static constexpr int64_t wordsOfTile = keysOfTile / 4;
-
-static int64_t termTilesOf(int64_t size) {
-  return llvm::divideCeil(size, copyTerms);
-}
-
-namespace {
-/// Tiles of a copy in a block's memory: the offset from the first of the rows,
-/// or of a stage.
-struct Part {
-  const Storage *copy;
-  int64_t termTiles, offset;
-};
-
-/// The layout of a block's memory: as for a kernel in strips, plus the tiles of
-/// products.
-struct Layout {
-  SmallVector<Part> rows, keys;
-  /// The rows of a product; keys are those of the attention's sides.
-  llvm::SmallDenseMap<Operation *, unsigned> rowsOf;
-  int64_t rowBytes = 0, stageBytes = 0, stages = 0;
-
-  Layout(const Attention &attention, const StorageMap &storage,
-         TargetAttr target);
-  int64_t bytes() const { return rowBytes + stages * stageBytes; }
-};
-} // namespace
-
-Layout::Layout(const Attention &attention, const StorageMap &storage,
-               TargetAttr target) {
-  for (ComputeOp op : attention.pairs) {
-    const Storage *copy = storage.packedLeftOf(op);
-    if (!copy)
-      continue;
-    const auto *known = llvm::find_if(
-        rows, [&](const Part &part) { return part.copy == copy; });
-    rowsOf[op] = known - rows.begin();
-    if (known != rows.end())
-      continue;
-    rows.push_back({copy, termTilesOf(attn::rowsOf(op)->size), rowBytes});
-    rowBytes += rows.back().termTiles * copyBytes;
-  }
-  for (const Attention::Side &side : attention.sides) {
-    keys.push_back(
-        {storage.packedOf(side.product), termTilesOf(side.size), stageBytes});
-    stageBytes += keys.back().termTiles * keyBytes;
-  }
-  constexpr int64_t mostStages = 4, ofBarriers = 1024;
-  int64_t most = target.getSharedBytes() + mostTileBytes - ofBarriers;
-  stages = std::min(mostStages, (most - rowBytes) / stageBytes);
-}
-
-/// State shared by the three parts of a block.
-struct StripEmitter::Groups {
-  Layout layout;
-  Value memory = nullptr, barriers = nullptr;
-  Value thread = nullptr;
-  /// The number of stages filled before this unit, and the number of units.
-  Value turns = nullptr, units = nullptr;
-
-  Value stageOf(KernelBuilder &b, Value number) const {
-    return b.rem(b.add(turns, number), b.number(layout.stages));
-  }
-  Value parityOf(KernelBuilder &b, Value number) const {
-    Value round = b.div(b.add(turns, number), b.number(layout.stages));
-    return b.rem(round, b.number(2));
-  }
-  Value at(KernelBuilder &b, Value bytes) const {
-    return b.create<LLVM::GEPOp>(memory.getType(), b.getI8Type(), memory,
-                                 ArrayRef<LLVM::GEPArg>{bytes});
-  }
-  Value bytesOf(KernelBuilder &b, Value stage) const {
-    return b.add(b.mul(stage, b.number(layout.stageBytes)),
-                 b.number(layout.rowBytes));
-  }
-  /// Barriers: each stage is full, and is empty; the same for the
-  /// rows.
-  Value barrier(KernelBuilder &b, Value number) const {
-    return b.create<LLVM::GEPOp>(barriers.getType(), b.i64(), barriers,
-                                 ArrayRef<LLVM::GEPArg>{number});
-  }
-  Value full(KernelBuilder &b, Value stage) const { return barrier(b, stage); }
-  Value empty(KernelBuilder &b, Value stage) const {
-    return barrier(b, b.add(stage, b.number(layout.stages)));
-  }
-  Value rowsFull(KernelBuilder &b) const {
-    return barrier(b, b.number(2 * layout.stages));
-  }
-  Value rowsEmpty(KernelBuilder &b) const {
-    return barrier(b, b.number(2 * layout.stages + 1));
-  }
-};
-
-//===----------------------------------------------------------------------===//
-// Copies
-//===----------------------------------------------------------------------===//
-
-/// The first tile of a copy at the current place, of `count` rows.
-Value StripEmitter::copyAt(const Storage &copy, Value count,
-                           int64_t termTiles) {
-  BodyEmitter values(b, storage, place, 0);
-  Value number = num(0);
-  for (auto [extent, index] : llvm::zip_equal(group.outer, outer))
-    number =
-        b.add(b.mul(number, num(cast<IntegerAttr>(extent).getInt())), index);
-  Value tiles = b.mul(b.divUp(count, num(copyRows)), num(termTiles));
-  return b.at(b.getI8Type(), values.base(copy),
-              b.mul(b.mul(number, tiles), num(copyBytes)));
-}
-
-/// All strips are pairs, in registers: their workspace takes no memory.
-void StripEmitter::beginPairs(Value first) {
-  findRooms(b.create<LLVM::ZeroOp>(b.pointer()));
-  setStrips(first);
-}
-
-void StripEmitter::copyTile(const Place &at, Value unit, Value parts,
-                            ComputeOp op, bool isOfRows) {
-  Value part = enter(at, unit, parts);
-  beginPairs(num(0));
-  const StripMember &member = memberOf(op);
-  const ExampleProduct &product = *member.product;
-  Operands all = operandsOf(member, num(0));
-  bool isRead = attention->isRead(op);
-  unsigned element = isRead ? product.n : product.k, row = isOfRows ? product.m
-                                                           : isRead ? product.k
-                                                                    : product.n;
-  Value count = isOfRows ? all.m : isRead ? all.k : all.n;
-  CopiedRows rows = *(isOfRows ? rowsOf(op) : keysOf(*attention, op));
-  const BodyEmitter::View &view = isOfRows ? all.a : all.b;
-  auto type = cast<ArrayType>(rows.array.getType());
-  TileSide side{.base = view.base,
-                .along = view.along.lookup(row),
-                .deep = view.along.lookup(element)};
-  // Its numbers are the last axis.
-  auto width = dyn_cast<IntegerAttr>(type.getExtent(type.getRank() - 1));
-  side.isInFours = rows.roles.back() == -2 && width &&
-                   width.getInt() % 4 == 0 && rows.size % 4 == 0;
-  Value termTiles = num(termTilesOf(rows.size));
-  Value first = b.mul(b.div(part, termTiles), num(copyRows));
-  const Storage &copy =
-      *(isOfRows ? storage.packedLeftOf(op) : storage.packedOf(op));
-  b.branch(b.less(first, count), [&] {
-    emitCopy(b, side, count, num(rows.size), termTiles, part,
-             copyAt(copy, count, termTilesOf(rows.size)));
-  });
-}
-
-/// A kernel that copies the products' rows and keys that the run writes.
-void GpuEmitter::copyFactors(const StripGroup &group) {
-  struct Factor {
-    ComputeOp op;
-    bool isOfRows;
-    int partsSlot, unitsSlot;
-  };
-  SmallVector<Factor> factors;
-  SmallVector<Operation *> members;
-  llvm::DenseSet<int> seen;
-  auto add = [&](ComputeOp op, const Storage *copy, bool isOfRows) {
-    if (!copy || !isWritten(*copy) || !seen.insert(copy->slot).second)
-      return;
-    auto number = static_cast<unsigned>(2 * factors.size());
-    factors.push_back({op, isOfRows, slotOf(number), slotOf(number + 1)});
-  };
-  for (const StripMember &member : group.members) {
-    members.push_back(member.op);
-    add(member.op, storage.packedLeftOf(member.op), /*isOfRows=*/true);
-    add(member.op, storage.packedOf(member.op), /*isOfRows=*/false);
-  }
-  KernelBuilder kernel(members.front()->getLoc(), module.getContext());
-  func::FuncOp function =
-      beginKernel(kernel, members.front(), joinedLabels(members) + ".factors",
-                  {kernel.pointer(), kernel.i64()});
-  noteCopies();
-  Value own = function.getArgument(0);
-  StripEmitter strips(kernel, storage, group, real, module);
-  for (const Factor &factor : factors)
-    kernel.loop(blockNumber(kernel), kernel.slot(own, factor.unitsSlot),
-                numBlocks(kernel), [&](Value unit) {
-                  strips.copyTile(placeOf(kernel, factor.op, own), unit,
-                                  kernel.slot(own, factor.partsSlot), factor.op,
-                                  factor.isOfRows);
-                });
-  kernel.create<func::ReturnOp>();
-  callKernel(function, count(), copyThreads, 1);
-}
-
-//===----------------------------------------------------------------------===//
-// Fetching
-//===----------------------------------------------------------------------===//
-
-/// One thread fetches the rows from `first` on, and the keys.
-void StripEmitter::fetchTiles(const Groups &groups, Value first, Value from,
-                              Value to) {
-  auto fetch = [&](const Part &part, Value copy, Value row, Value to,
-                   int64_t bytes, Value barrier) {
-    for (int64_t tile = 0; tile < part.termTiles; ++tile) {
-      Value number = b.add(
-          b.mul(b.div(row, num(copyRows)), num(part.termTiles)), num(tile));
-      Value source =
-          b.add(b.mul(number, num(copyBytes)),
-                b.mul(b.rem(row, num(copyRows)), num(copyBytes / copyRows)));
-      fetchBytes(b, groups.at(b, b.add(to, num(part.offset + tile * bytes))),
-                 b.at(b.getI8Type(), copy, source), bytes, barrier);
-    }
-  };
-  const Layout &layout = groups.layout;
-  Value parity = b.rem(groups.units, num(2));
-  SmallVector<Value> rows, keys;
-  for (const Part &part : layout.rows)
-    rows.push_back(copyAt(*part.copy,
-                          BodyEmitter(b, storage, place, 0).extent(group.rows),
-                          part.termTiles));
-  const StripMember &member = memberOf(attention->sides.front().product);
-  Operands all = operandsOf(member, num(0));
-  Value numKeys =
-      attention->isRead(attention->sides.front().product) ? all.k : all.n;
-  for (const Part &part : layout.keys)
-    keys.push_back(copyAt(*part.copy, numKeys, part.termTiles));
-  // The first stages need no signal: their waits refer to the phase before the
-  // first.
-  waitForPhase(b, groups.rowsEmpty(b), b.sub(num(1), parity));
-  arriveExpecting(b, groups.rowsFull(b), layout.rowBytes);
-  for (auto [part, copy] : llvm::zip_equal(layout.rows, rows))
-    fetch(part, copy, first, num(0), copyBytes, groups.rowsFull(b));
-  b.loop(from, to, num(keysOfTile), [&](Value key) {
-    Value number = b.div(b.sub(key, from), num(keysOfTile));
-    Value stage = groups.stageOf(b, number);
-    Value full = groups.full(b, stage);
-    waitForPhase(b, groups.empty(b, stage),
-                 b.sub(num(1), groups.parityOf(b, number)));
-    arriveExpecting(b, full, layout.stageBytes);
-    for (auto [part, copy] : llvm::zip_equal(layout.keys, keys))
-      fetch(part, copy, key, groups.bytesOf(b, stage), keyBytes, full);
-  });
-}
 
 //===----------------------------------------------------------------------===//
 // Attending
@@ -336,10 +86,10 @@ struct StripEmitter::Pairs {
 /// The product of the rows of a group and the keys of a stage, in flight.
 Values StripEmitter::multiplyTile(const Groups &groups, ComputeOp op,
                                   Value stage) {
-  const Layout &layout = groups.layout;
-  const Part &rows = layout.rows[layout.rowsOf.lookup(op)];
+  const GroupLayout &layout = groups.layout;
+  const GroupPart &rows = layout.rows[layout.rowsOf.lookup(op)];
   unsigned side = attention->sideOf.lookup(op);
-  const Part &keys = layout.keys[side];
+  const GroupPart &keys = layout.keys[side];
   Value left = describeRows(b, groups.at(b, num(rows.offset)));
   left = moveRows(b, left,
                   b.mul(b.div(groups.thread, num(groupOfWarps)),
@@ -438,7 +188,7 @@ Values StripEmitter::addReads(const Groups &groups, const Rows &own,
   Values next(before);
   MutableArrayRef<Value> sums = next;
   for (ComputeOp read : attention->reads) {
-    const Part &keys = groups.layout.keys[attention->sideOf.lookup(read)];
+    const GroupPart &keys = groups.layout.keys[attention->sideOf.lookup(read)];
     Value right = describeTerms(b, groups.at(b, num(keys.offset)), keyBytes);
     right = moveRows(b, right, groups.bytesOf(b, stage));
     ValueRange left = words.slice(
@@ -479,20 +229,6 @@ Values StripEmitter::addTile(const Groups &groups, const Rows &own, Value key,
   llvm::append_range(next, addReads(groups, own, stage, pairs.numbers, sums,
                                     /*awaits=*/true));
   return next;
-}
-
-/// Whether the products of the next tile start before the pairs of a tile are
-/// ready. Their registers are in addition to those of the sums: the pairs'
-/// products, and words of two tiles.
-bool StripEmitter::startsAhead(const Groups &groups, const Rows &own) const {
-  constexpr size_t mostNumbers = 160;
-  size_t numbers = 2 * wantedPairs().size() * wordsOfTile;
-  for (ComputeOp read : attention->reads)
-    numbers += sumsOf(own, read);
-  for (ComputeOp op : attention->pairs)
-    if (attention->sideOf.contains(op))
-      numbers += keysOfTile / 2;
-  return numbers <= mostNumbers && groups.layout.stages > 1;
 }
 
 /// The tensor cores add what the pairs of a tile weight, and multiply the next
@@ -583,7 +319,7 @@ void StripEmitter::attendInGroup(const Groups &groups, Value first, Value count,
   };
   waitForPhase(b, groups.rowsFull(b), b.rem(groups.units, num(2)));
   Values carried;
-  if (startsAhead(groups, own))
+  if (groupsOf(group.kernel).getAhead())
     carried = attendAhead(groups, own, from, to, enter, leave);
   else
     carried = b.loop(from, to, num(keysOfTile), beginSums(own),
@@ -603,8 +339,8 @@ void StripEmitter::attendInGroup(const Groups &groups, Value first, Value count,
 
 void StripEmitter::emitInGroups(llvm::function_ref<Place()> placeOf,
                                 Value units, Value parts) {
-  Groups groups{Layout(*attention, storage, TargetAttr::of(group.kernel))};
-  const Layout &layout = groups.layout;
+  Groups groups{GroupLayout(*attention, storage, groupsOf(group.kernel))};
+  const GroupLayout &layout = groups.layout;
   int64_t numBarriers = 2 * layout.stages + 2;
   groups.memory = stageMemory(b, module);
   groups.barriers =
@@ -722,7 +458,7 @@ void GpuEmitter::emitInGroups(KernelOp op) {
   approximateExponentials(function);
   callKernel(
       function, units, groupThreadsOfAttention, 1,
-      main.number(Layout(attention, storage, TargetAttr::of(op)).bytes()));
+      main.number(GroupLayout(attention, storage, groupsOf(op)).bytes()));
   function->setAttr(registersName, main.getI64IntegerAttr(registersOfBlock));
   noteOthers(members);
 }

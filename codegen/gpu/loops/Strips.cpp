@@ -17,6 +17,7 @@
 #include "codegen/gpu/program/Threads.h"
 #include "dialect/Precision.h"
 #include "targets/nvidia/AttentionCopies.h"
+#include "targets/nvidia/Groups.h"
 
 #include <limits>
 
@@ -214,7 +215,7 @@ void fovea::codegen::noteKeys(KernelNote &note, const Attention &attention) {
 }
 
 void GpuEmitter::emitStrips(KernelOp op) {
-  if (readsCopies(op))
+  if (groupsOf(op))
     return emitInGroups(op);
   StripGroup group = stripsOf(op);
   SmallVector<Operation *> members;

@@ -105,7 +105,7 @@ private:
   mlir::Value isWholeTile(const Rows &own, mlir::Value key);
   bool hasBandAlone(attn::ComputeOp op) const;
 
-  // The same with warp groups.
+  // The same with warp groups (FetchKeys.cpp, GroupKeys.cpp).
   struct Groups;
   void beginPairs(mlir::Value first);
   mlir::Value copyAt(const attn::Storage &copy, mlir::Value count,
@@ -126,7 +126,6 @@ private:
                   mlir::ValueRange words, mlir::ValueRange before, bool awaits);
   Values addTile(const Groups &groups, const Rows &own, mlir::Value key,
                  mlir::Value stage, mlir::ValueRange before);
-  bool startsAhead(const Groups &groups, const Rows &own) const;
   using EnterTile = llvm::function_ref<mlir::Value(mlir::Value key)>;
   using LeaveTile = llvm::function_ref<void(mlir::Value stage)>;
   Values attendAhead(const Groups &groups, const Rows &own, mlir::Value from,

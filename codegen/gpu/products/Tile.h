@@ -107,10 +107,6 @@ struct Tile {
              mlir::Value column) const;
 };
 
-/// The maximum static shared memory of a kernel in strips: tiles of f64 beside
-/// rounded ones, or rounded keys and values.
-constexpr int64_t mostTileBytes = 36 << 10;
-
 /// All threads of the block reach it.
 void emitTile(KernelBuilder &kernel, const Tile &tile);
 void emitTensorTile(KernelBuilder &kernel, const Tile &tile);

@@ -4,6 +4,7 @@
 #include "codegen/gpu/products/CopiedProduct.h"
 #include "targets/nvidia/AttentionCopies.h"
 #include "targets/nvidia/ChooseTiles.h"
+#include "targets/nvidia/Groups.h"
 #include "targets/nvidia/KeepLoops.h"
 #include "targets/nvidia/Tiles.h"
 
@@ -112,7 +113,7 @@ Scheduler::Values GpuScheduler::scalarsOf(ComputeOp op,
 
 /// The parts of an example's rows.
 Scheduler::Values GpuScheduler::scalarsOf(const StripGroup &group) {
-  if (readsCopies(group.kernel))
+  if (groupsOf(group.kernel))
     return {b.divUp(longest(group.rows), b.number(rowsOfAttention))};
   if (!group.isDivisible())
     return {b.number(1)};
@@ -123,7 +124,7 @@ Scheduler::Values GpuScheduler::scalarsOf(const StripGroup &group) {
 /// The rows and the keys of an attention that nothing has copied. Its scalars
 /// are the parts of each copy in an example, and in the batch.
 void GpuScheduler::addCopies(KernelOp kernel) {
-  if (!readsCopies(kernel))
+  if (!groupsOf(kernel))
     return;
   StripGroup group = stripsOf(kernel);
   Attention attention = *attentionIn(kernel);
