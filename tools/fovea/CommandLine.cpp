@@ -68,35 +68,109 @@ static int explainNone(CLI::App &app) {
 }
 
 /// `fovea`, or `fovea run` when a command is given.
-static std::string commandOf(CLI::App &app) {
+static std::string commandOf(const CLI::App &app) {
   std::vector<CLI::App *> given = app.get_subcommands();
   return given.empty() ? "fovea" : "fovea " + given.front()->get_name();
 }
 
-/// The error for the first argument that no option takes.
-static int explainExtra(CLI::App &app) {
-  std::vector<CLI::App *> given = app.get_subcommands();
-  CLI::App &command = given.empty() ? app : *given.front();
-  std::string extra = app.remaining(/*recurse=*/true).front();
-  std::string advice = adviceFor(extra, [&](llvm::StringRef name) {
-    return command.get_option_no_throw(name.str()) != nullptr;
+/// The error for an argument of a command that no option takes. The options of
+/// a file have no dashes: there, `shown` is what the file has.
+static int explainExtra(const CLI::App &command, const std::string &name,
+                        const std::string &extra, std::string shown = "",
+                        const std::string &place = "") {
+  std::string advice = adviceFor(extra, [&](llvm::StringRef option) {
+    return command.get_option_no_throw(option.str()) != nullptr;
   });
   bool isOption = extra.starts_with("-");
+  if (shown.empty())
+    shown = extra;
   std::string fault =
-      (isOption ? "unknown option '" : "unexpected argument '") + extra +
-      "' of '" + commandOf(app) + "'";
+      place + (isOption ? "unknown option '" : "unexpected argument '") +
+      shown + "' of '" + name + "'";
   if (!advice.empty())
     return explain(Code::unknownOption, fault + "; help: " + advice);
   std::vector<std::string> names;
   for (const CLI::Option *option : command.get_options())
-    for (const std::string &name : option->get_lnames())
-      names.push_back("--" + name);
+    for (const std::string &known : option->get_lnames())
+      names.push_back("--" + known);
   std::vector<llvm::StringRef> candidates(names.begin(), names.end());
   std::string meant = fovea::nearest(extra, candidates).str();
+  if (!place.empty())
+    meant = llvm::StringRef(meant).ltrim('-').str();
   return explain(Code::unknownOption,
-                 fault + (meant.empty()
-                              ? "; help: see '" + commandOf(app) + " --help'"
-                              : "; did you mean '" + meant + "'?"));
+                 fault + (meant.empty() ? "; help: see '" + name + " --help'"
+                                        : "; did you mean '" + meant + "'?"));
+}
+
+/// Adds the options of a file that the command line does not have. Another
+/// parse of the command line alone finds those. Returns false on an error
+/// (reported).
+static bool addConfig(std::vector<std::string> &words, const Config &config) {
+  if (config.path.empty() || words.size() < 2)
+    return true;
+  Arguments unused;
+  CLI::App alone{"", "fovea"};
+  addCommands(alone, unused);
+  CLI::App *command = findCommand(alone, words[1]);
+  if (!command)
+    return true;
+  std::vector<const char *> texts;
+  for (const std::string &word : words)
+    texts.push_back(word.c_str());
+  try {
+    alone.parse(static_cast<int>(texts.size()), texts.data());
+  } catch (const CLI::Error &) {
+    // The parse of all words reports it.
+  }
+  // Options that take several values would also take an argument after them:
+  // the model and the settings come first, all others last.
+  std::vector<std::string> first, last;
+  for (const ConfigLine &line : config.lines) {
+    bool isSpec = line.name == "spec" && command->get_option_no_throw("SPEC");
+    const CLI::Option *option = command->get_option_no_throw(
+        isSpec                  ? "SPEC"
+        : line.name.size() == 1 ? "-" + line.name
+                                : "--" + line.name);
+    if (!option) {
+      explainExtra(*command, "fovea " + words[1], "--" + line.name, line.name,
+                   line.place + ": ");
+      return false;
+    }
+    if (isSpec && !line.value) {
+      explain(Code::configLine,
+              line.place + ": 'spec' has no value; help: write spec = FILE");
+      return false;
+    }
+    bool isSet = line.name == "set";
+    if (option->count() > 0 && !isSet)
+      continue;
+    std::string word = isSpec ? "" : "--" + option->get_lnames().front() + "=";
+    if (!isSpec && !line.value)
+      word.pop_back();
+    (isSpec || isSet ? first : last).push_back(word + line.value.value_or(""));
+  }
+  words.insert(words.begin() + 2, first.begin(), first.end());
+  words.insert(llvm::find(words, "--"), last.begin(), last.end());
+  return true;
+}
+
+/// Returns `FILE:LINE: ` of the line that an error of the parser is about, or
+/// an empty string if that is on the command line.
+static std::string placeOf(const Config &config, llvm::StringRef error) {
+  std::string place;
+  for (const ConfigLine &line : config.lines) {
+    size_t at = error.find("--" + line.name);
+    if (at == llvm::StringRef::npos)
+      continue;
+    llvm::StringRef rest = error.drop_front(at + 2 + line.name.size());
+    if (!rest.empty() && (llvm::isAlnum(rest.front()) || rest.front() == '-'))
+      continue;
+    // Of an option that is repeated, the last line is too many.
+    if (place.empty() || rest.contains(" but received ") ||
+        (line.value && rest.contains(*line.value)))
+      place = line.place + ": ";
+  }
+  return place;
 }
 
 /// The code of a mistake that the parser finds.
@@ -111,7 +185,8 @@ static Code codeOf(const CLI::Error &error) {
 
 /// Rewrites a message of CLI11, such as `--dtype: f16 not in {f32,f64}`, in the
 /// form of all errors.
-static std::string faultOf(llvm::StringRef text, const std::string &command) {
+static std::string faultOf(llvm::StringRef text, const CLI::App &app) {
+  std::string command = commandOf(app);
   std::string help =
       text.contains("; help: ") ? "" : "; help: see '" + command + " --help'";
   auto [fault, choices] = text.split(" not in {");
@@ -122,6 +197,35 @@ static std::string faultOf(llvm::StringRef text, const std::string &command) {
                        llvm::join(llvm::split(choices.rtrim('}'), ','), ", "));
   if (text.consume_back(" is required"))
     return "'" + text.str() + "' is required" + help;
+  if (text.consume_front("Could not convert: ")) {
+    auto [option, given] = text.split(" = ");
+    const CLI::Option *flag =
+        app.get_subcommands().front()->get_option_no_throw(option.str());
+    if (flag && flag->get_expected_max() == 0)
+      return fmt::format("'{}' takes no value{}", option.str(), help);
+    double number = 0;
+    bool isWhole = !given.empty() && llvm::all_of(given, llvm::isDigit);
+    return fmt::format("'{}' takes {}, not '{}'{}", option.str(),
+                       isWhole                     ? "a smaller number"
+                       : given.getAsDouble(number) ? "a number"
+                                                   : "a whole number",
+                       given.str(), help);
+  }
+  if (value.contains(" required but received ")) {
+    llvm::StringRef count = value.rsplit(' ').second;
+    return fmt::format("'{}' has {} values; help: give one", name.str(),
+                       count.str());
+  }
+  if (value.consume_back(" missing"))
+    return fmt::format("'{}' has no value; help: write '{} {}'", name.str(),
+                       name.str(), value.split(" required ").second.str());
+  for (llvm::StringRef verb : {" excludes ", " requires "})
+    if (text.contains(verb)) {
+      auto [one, other] = text.split(verb);
+      return fmt::format(
+          "'{}'{}'{}'; help: {}", one.str(), verb.str(), other.str(),
+          verb == " excludes " ? "remove one of them" : "add the other");
+    }
   return (value.starts_with("takes ") ? "'" + name.str() + "' " + value.str()
                                       : text.str()) +
          help;
@@ -242,7 +346,8 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
   if (argc > 1 && argv[1][0] != '-' && !findCommand(app, argv[1]))
     return end(explainCommand(app, argv[1]));
   std::vector<std::string> words(argv, argv + argc);
-  if (!expandConfig(words))
+  std::optional<Config> config = takeConfig(words);
+  if (!config || !addConfig(words, *config))
     return end(badUsage);
   arguments.commandLine = llvm::join(words, " ");
   arguments.version = versionNumber() + ", commit " + versionCommit();
@@ -258,9 +363,13 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
     std::printf("%s\n", version.what());
     return end(done);
   } catch (const CLI::ExtrasError &) {
-    return end(explainExtra(app));
+    std::vector<CLI::App *> given = app.get_subcommands();
+    return end(explainExtra(given.empty() ? app : *given.front(),
+                            commandOf(app),
+                            app.remaining(/*recurse=*/true).front()));
   } catch (const CLI::Error &error) {
-    return end(explain(codeOf(error), faultOf(error.what(), commandOf(app))));
+    return end(explain(codeOf(error), placeOf(*config, error.what()) +
+                                          faultOf(error.what(), app)));
   }
   if (app.get_subcommands().empty())
     return end(explainNone(app));
@@ -273,8 +382,8 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
   }
   findStored(arguments);
   if (std::string missing = missingOption(arguments); !missing.empty())
-    return end(explain(Code::missingArgument,
-                       faultOf(missing + " is required", commandOf(app))));
+    return end(
+        explain(Code::missingArgument, faultOf(missing + " is required", app)));
   explainIdle(*app.get_subcommands().front(), arguments);
   std::string said = fovea::runtime::limitThreads(arguments.threads);
   if (!said.empty() && !arguments.quiet)

@@ -61,7 +61,8 @@ __attribute__((section(".preinit_array"),
 /// Output counts as done only if it could be written.
 static int flushOutput(int code) {
   llvm::outs().flush();
-  bool failed = llvm::outs().has_error() || std::fflush(stdout) != 0;
+  bool failed = llvm::outs().has_error() || std::fflush(stdout) != 0 ||
+                std::ferror(stdout) != 0;
   llvm::outs().clear_error();
   if (!failed)
     return code;
