@@ -1,8 +1,8 @@
 //===- Runner.h - one hypothesis, run up to its next choice ---------------===//
 //
 // The search's view of a decoding graph. There are two kinds: a program runs op
-// by op and keeps its state; a system is evaluated from scratch for every
-// choice, from the chosen values alone, and so is the oracle for the other.
+// by op and keeps its state; in a system, what depends on choices is evaluated
+// from scratch for each of them, and so it is the oracle for the other.
 //
 //===----------------------------------------------------------------------===//
 

@@ -528,16 +528,16 @@ Status reference::decode(Operation *container, ArrayRef<Inputs> given,
   if (Status status = runtime::check(options); status.failed())
     return status;
   Search search(options);
+  RunnerPtr start;
+  if (Status status = makeRunner(container, members, options, start);
+      status.failed())
+    return status;
   std::vector<RunnerPtr> runners;
   for (int64_t draw = 0; draw < (options.sample ? options.nbest : 1); ++draw) {
-    RunnerPtr runner;
-    Status status = makeRunner(container, members, options, runner);
-    if (status.failed())
-      return status;
-    runner->draw = draw;
     std::vector<RunnerPtr> one;
-    one.push_back(std::move(runner));
-    if (status = runToEnd(search, options, one, Event::StepEnd);
+    one.push_back(start->clone());
+    one.front()->draw = draw;
+    if (Status status = runToEnd(search, options, one, Event::StepEnd);
         status.failed())
       return status;
     for (RunnerPtr &result : one)

@@ -17,6 +17,69 @@ using namespace fovea;
 using namespace fovea::reference;
 
 //===----------------------------------------------------------------------===//
+// CommonArrays
+//===----------------------------------------------------------------------===//
+
+/// The lengths that evaluations may set to different values.
+static llvm::DenseSet<Attribute> openLengths(Region &region) {
+  llvm::DenseSet<Attribute> open;
+  for (auto op : region.getOps<attn::LengthOp>()) {
+    bool isOpen = op.getOpen() || open.contains(op.getParentAttr());
+    if (std::optional<ArrayAttr> of = op.getOf())
+      isOpen |= llvm::any_of(
+          *of, [&](Attribute length) { return open.contains(length); });
+    if (isOpen)
+      open.insert(op.getLengthAttr());
+  }
+  return open;
+}
+
+/// Whether `op` names one of `lengths`.
+static bool mentions(Operation *op, const llvm::DenseSet<Attribute> &lengths) {
+  auto look = [&](Attribute attribute) {
+    return lengths.contains(attribute) ? WalkResult::interrupt()
+                                       : WalkResult::advance();
+  };
+  auto mentionsIt = [&](Operation *inner) {
+    if (inner->getAttrDictionary().walk(look).wasInterrupted())
+      return WalkResult::interrupt();
+    for (Type type : inner->getResultTypes())
+      if (type.walk(look).wasInterrupted())
+        return WalkResult::interrupt();
+    for (Type type : inner->getOperandTypes())
+      if (type.walk(look).wasInterrupted())
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  };
+  return op->walk(mentionsIt).wasInterrupted();
+}
+
+CommonArrays::CommonArrays(Operation *system) {
+  Region &region = system->getRegion(0);
+  llvm::DenseSet<Attribute> open = openLengths(region);
+  llvm::SmallPtrSet<Operation *, 32> differing;
+  SmallVector<Operation *> queue;
+  for (Operation &op : region.getOps())
+    if (isa<attn::ChoiceOp>(op) || mentions(&op, open))
+      queue.push_back(&op);
+  while (!queue.empty()) {
+    Operation *op = queue.pop_back_val();
+    if (differing.insert(op).second)
+      for (Operation *user : op->getUsers())
+        queue.push_back(region.findAncestorOpInRegion(*user));
+  }
+  for (Operation &op : region.getOps())
+    if (!differing.contains(&op))
+      for (Value result : op.getResults())
+        arrays.try_emplace(result);
+}
+
+std::shared_ptr<Elements> *CommonArrays::find(Value value) {
+  auto found = arrays.find(value);
+  return found == arrays.end() ? nullptr : &found->second;
+}
+
+//===----------------------------------------------------------------------===//
 // Preparation
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +124,7 @@ Status SystemEvaluator::start(ArrayRef<Value> wanted) {
       node->sources.push_back(source);
       node->context.views.push_back(
           {&nodes[source]->array(),
-           nodes[source]->given ? nullptr : &nodes[source]->state});
+           nodes[source]->given ? nullptr : &nodes[source]->own->state});
     }
   }
   return Status::success();
@@ -81,8 +144,17 @@ Status SystemEvaluator::prepare(Node &node) {
   std::vector<int64_t> shape;
   if (Status status = lengths.checkedShape(type, shape); status.failed())
     return status;
-  node.own = Array::zeros(shape, !type.getElementType().isF64());
-  node.state.assign(node.own.values.size(), Unknown);
+  std::shared_ptr<Elements> *shared =
+      common ? common->find(node.value) : nullptr;
+  if (shared && *shared) {
+    node.own = *shared;
+  } else {
+    node.own = std::make_shared<Elements>();
+    node.own->array = Array::zeros(shape, !type.getElementType().isF64());
+    node.own->state.assign(node.own->array.values.size(), Unknown);
+    if (shared)
+      *shared = node.own;
+  }
   if (auto compute = dyn_cast<attn::ComputeOp>(op))
     if (Status status =
             compileCompute(compute, lengths, inputs.single, node.code);
@@ -106,7 +178,7 @@ double SystemEvaluator::at(Value value, int64_t offset) const {
 
 std::string SystemEvaluator::elementText(const Node &node,
                                          int64_t offset) const {
-  SmallVector<int64_t> indices = indicesOf(offset, node.own.shape);
+  SmallVector<int64_t> indices = indicesOf(offset, node.own->array.shape);
   return fmt::format("'{}[{}]'", labelOf(node.op), fmt::join(indices, ", "));
 }
 
@@ -136,28 +208,28 @@ Status SystemEvaluator::cycle(unsigned node, int64_t offset) const {
 
 Status SystemEvaluator::push(unsigned number, int64_t offset) {
   Node &node = *nodes[number];
-  if (node.state[offset] == Running)
+  if (node.own->state[offset] == Running)
     return cycle(number, offset);
   auto task = std::make_unique<Task>();
   task->node = number;
   task->offset = task->first = offset;
   task->count = 1;
   if (auto choice = dyn_cast<attn::ChoiceOp>(node.op)) {
-    if (numChoiceAxes(choice) < node.own.shape.size()) {
-      task->count = node.own.shape.back();
+    if (numChoiceAxes(choice) < node.own->array.shape.size()) {
+      task->count = node.own->array.shape.back();
       task->first = offset - offset % task->count;
     }
   } else if (isa<attn::ComputeOp>(node.op)) {
-    SmallVector<int64_t> indices = indicesOf(offset, node.own.shape);
+    SmallVector<int64_t> indices = indicesOf(offset, node.own->array.shape);
     if (ElementTask::givesRow(node.code)) {
-      task->count = node.own.shape.back();
+      task->count = node.own->array.shape.back();
       task->first = offset - indices.back();
       indices.pop_back();
     }
     task->element.start(node.code, node.registers, indices, lengths);
   }
   for (int64_t i = 0; i < task->count; ++i)
-    node.state[task->first + i] = Running;
+    node.own->state[task->first + i] = Running;
   tasks.push_back(std::move(task));
   return Status::success();
 }
@@ -174,9 +246,9 @@ Outcome SystemEvaluator::resumeCompute(Task &task, Node &node, Need &need,
   if (ElementTask::givesRow(node.code)) {
     for (auto [place, value] :
          llvm::zip_equal(task.element.rowPlaces(), task.element.rowValues()))
-      node.own.set(task.first + place, value);
+      node.own->array.set(task.first + place, value);
   } else {
-    node.own.set(task.offset, task.element.element());
+    node.own->array.set(task.offset, task.element.element());
   }
   return outcome;
 }
@@ -189,7 +261,7 @@ bool SystemEvaluator::copyFrom(Node &node, Value source, int64_t sourceOffset,
     need = {number, sourceOffset};
     return false;
   }
-  node.own.set(offset, nodes[number]->array().at(sourceOffset));
+  node.own->array.set(offset, nodes[number]->array().at(sourceOffset));
   return true;
 }
 
@@ -210,7 +282,7 @@ Outcome SystemEvaluator::resumeChoice(Task &task, Node &node, Need &need,
         return Outcome::Missing;
       }
   }
-  SmallVector<int64_t> indices = indicesOf(task.first, node.own.shape);
+  SmallVector<int64_t> indices = indicesOf(task.first, node.own->array.shape);
   indices.truncate(axes);
   ChoiceDistribution distribution;
   error = distribution.take(
@@ -228,7 +300,7 @@ Outcome SystemEvaluator::resumeChoice(Task &task, Node &node, Need &need,
     return Outcome::Failed;
   }
   for (int64_t i = 0; i < task.count; ++i)
-    node.own.values[task.first + i] = value[i];
+    node.own->array.values[task.first + i] = value[i];
   return Outcome::Done;
 }
 
@@ -244,7 +316,7 @@ Outcome SystemEvaluator::resume(Task &task, Need &need, Status &error) {
     found = copyFrom(node, reshape.getOperand(), offset, offset, need);
   } else {
     auto concat = cast<attn::ConcatOp>(node.op);
-    int64_t width = node.own.shape.back();
+    int64_t width = node.own->array.shape.back();
     int64_t row = offset / width, column = offset % width;
     for (Value part : concat.getParts()) {
       int64_t size = shapeOf(part).back();
@@ -271,7 +343,7 @@ Status SystemEvaluator::demand(Value value, int64_t offset) {
       status = push(need.node, need.offset);
     } else if (outcome == Outcome::Done) {
       for (int64_t i = 0; i < task.count; ++i)
-        nodes[task.node]->state[task.first + i] = Standing;
+        nodes[task.node]->own->state[task.first + i] = Standing;
       tasks.pop_back();
     }
   }

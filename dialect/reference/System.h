@@ -8,6 +8,25 @@
 
 namespace fovea::reference {
 
+/// The elements of an array, and which of them are computed.
+struct Elements {
+  Array array;
+  std::vector<uint8_t> state;
+};
+
+/// Arrays that have the same elements in all evaluations of a system: they
+/// depend on no choice and no open length.
+class CommonArrays {
+public:
+  explicit CommonArrays(mlir::Operation *system);
+  /// Where the elements are, once an evaluation has made them; null: they may
+  /// differ.
+  std::shared_ptr<Elements> *find(mlir::Value value);
+
+private:
+  llvm::DenseMap<mlir::Value, std::shared_ptr<Elements>> arrays;
+};
+
 /// Evaluates an attn.system on demand: a requested, missing element is pushed
 /// on a stack of tasks above the one that needs it.
 class SystemEvaluator {
@@ -34,6 +53,9 @@ public:
   LengthTable lengths;
   /// The values of open lengths; set before `start`.
   std::map<std::string, int64_t> openLengths;
+  /// If set, elements of these arrays are computed once for all evaluations of
+  /// the same inputs; set before `start`.
+  CommonArrays *common = nullptr;
   /// Sets the value of a choice's element, of `valueSize` numbers. False ends
   /// the evaluation with an error whose text is empty.
   std::function<bool(attn::ChoiceOp, int64_t, const ChoiceDistribution &,
@@ -45,17 +67,16 @@ private:
   struct Node {
     mlir::Operation *op = nullptr;
     mlir::Value value;
-    ArrayPtr given; // an input
-    Array own;
-    std::vector<uint8_t> state;
+    ArrayPtr given;                // an input
+    std::shared_ptr<Elements> own; // of any other array
     Code code;
     std::vector<Slot> registers;
     std::vector<unsigned> sources; // the nodes of code.arrays
     RunContext context;
 
-    const Array &array() const { return given ? *given : own; }
+    const Array &array() const { return given ? *given : own->array; }
     bool stands(int64_t offset) const {
-      return given || state[offset] == Standing;
+      return given || own->state[offset] == Standing;
     }
   };
   /// An element under computation.

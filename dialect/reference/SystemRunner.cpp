@@ -1,9 +1,9 @@
 //===- SystemRunner.cpp - a hypothesis of an unscheduled decoder ----------===//
 //
-// Uses only the equations and the values chosen so far: for every choice the
-// whole system is evaluated from scratch. Generates position by position along
-// the first axis of the choices; a generated length is assumed to be the
-// largest one until it is known.
+// Uses only the equations and the values chosen so far: for every choice, all
+// that depends on choices is evaluated from scratch. Generates position by
+// position along the first axis of the choices; a generated length is assumed
+// to be the largest one until it is known.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,8 @@ class SystemRunner : public Runner {
 public:
   SystemRunner(Operation *system, const Inputs &inputs,
                const SearchOptions &options)
-      : Runner(inputs, options), system(system) {}
+      : Runner(inputs, options), system(system),
+        common(std::make_shared<CommonArrays>(system)) {}
   Status start();
 
   std::unique_ptr<Runner> clone() const override {
@@ -59,6 +60,7 @@ private:
   Status finish();
 
   Operation *system;
+  std::shared_ptr<CommonArrays> common; // of all copies
   std::vector<Plan> plans;
   std::vector<attn::MarkOp> marks;
   std::map<std::string, int64_t> found; // lengths that were generated
@@ -168,6 +170,7 @@ void SystemRunner::orderPlans() {
 /// An evaluator that knows the values chosen so far.
 Status SystemRunner::evaluate(std::unique_ptr<SystemEvaluator> &evaluator) {
   evaluator = std::make_unique<SystemEvaluator>(system, *inputs);
+  evaluator->common = common.get();
   evaluator->openLengths = found;
   if (plan < plans.size() && plans[plan].open)
     evaluator->openLengths[cast<StringAttr>(plans[plan].extent).str()] =
