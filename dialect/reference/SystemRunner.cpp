@@ -68,6 +68,8 @@ private:
   std::map<std::pair<Operation *, int64_t>, std::vector<double>> chosen;
   /// The places that marks have judged: those of the mark and a choice.
   std::set<std::pair<Operation *, int64_t>> judged;
+  /// Without a search: whether hypotheses differ in choices made once.
+  bool isListed = false;
   size_t plan = 0;
   DenseMap<Operation *, int64_t> rows; // elements of one step, by choice
   int64_t longest = 0;
@@ -83,6 +85,7 @@ Status SystemRunner::start() {
   if (Status status = lengths.build(system, *inputs); status.failed())
     return status;
   Value longestMark;
+  bool isDiscrete = true;
   for (Operation &op : system->getRegion(0).getOps()) {
     if (auto mark = dyn_cast<attn::MarkOp>(op)) {
       if (mark.getTarget() == "longest")
@@ -91,8 +94,10 @@ Status SystemRunner::start() {
         marks.push_back(mark);
     }
     auto choice = dyn_cast<attn::ChoiceOp>(op);
-    if (!choice || !choice.getResult() || choice.getLatent() ||
-        numChoiceAxes(choice) == 0)
+    if (!choice || !choice.getResult() || choice.getLatent())
+      continue;
+    isDiscrete &= ChoiceDistribution::isDiscrete(choice.getDistribution());
+    if (numChoiceAxes(choice) == 0)
       continue;
     Attribute extent =
         cast<attn::ArrayType>(choice.getResult().getType()).getExtent(0);
@@ -109,6 +114,7 @@ Status SystemRunner::start() {
     place->choices.push_back(choice);
   }
   orderPlans();
+  isListed = plans.empty() && isDiscrete;
   longest = options->longest.value_or(2 * lengths.largestGiven() + 50);
   if (!longestMark || options->longest)
     return Status::success();
@@ -204,14 +210,16 @@ bool SystemRunner::answer(attn::ChoiceOp op, int64_t number,
     value = known->second;
     return true;
   }
-  if (numChoiceAxes(op) == 0) {
+  if (numChoiceAxes(op) == 0 && !isListed) {
     // Made once and independently.
     problem = choose(distribution, op.getTarget(), value);
     chosen[{op, number}] = value;
     return problem.succeeded();
   }
-  if (plan == plans.size() || !llvm::is_contained(plans[plan].choices, op) ||
-      number / rows.lookup(op) != steps) {
+  bool isNow = isListed || (plan < plans.size() &&
+                            llvm::is_contained(plans[plan].choices, op) &&
+                            number / rows.lookup(op) == steps);
+  if (!isNow) {
     problem = Status::error(fmt::format("'{}' is needed before it is generated",
                                         op.getTarget().str()),
                             placeOf(op));
@@ -381,8 +389,10 @@ Status SystemRunner::finish() {
 
 Status SystemRunner::advance(Event &event) {
   if (plan == plans.size()) {
-    event = Event::End;
-    return finish();
+    waits = false;
+    Status status = finish();
+    event = waits ? Event::Choice : Event::End;
+    return waits ? Status::success() : status;
   }
   // Another search begins where the last one ended.
   if (event == Event::SearchEnd) {

@@ -291,14 +291,12 @@ def check_oracle(model):
 
 
 def check_phases(model):
-    """The beam of a few steps and draws, after each phase. Until a search is scheduled, what is chosen once is
-    the best value."""
+    """The beam of a few steps and draws, after each phase."""
     count, model.longest = 0, 3
-    isOnce = any(len(model.data[name]) == 1 for name in model.generated)
     for way in [*(WAYS[1:] if model.name not in REAL else WAYS[1:2]), *model.forced(WAYS[1:2])]:
         how = [*way, "--dtype", "f32"]
         compiled = model.decode(*how)
-        for phase in PHASES[PHASES.index("schedule") if isOnce and "--beam" in way else 0:]:
+        for phase in PHASES:
             interpreted = model.decode(*how, "--reference", "--stop-after", phase)
             assert compiled == interpreted, f"{model.name} {' '.join(way)}:\n{compiled}after '{phase}':\n{interpreted}"
             count += 1

@@ -234,28 +234,20 @@ static bool readsAhead(const Spec &spec) {
 }
 
 /// Returns whether the unscheduled system finds the hypotheses of the decoder.
-/// The system makes all choices of a place in one search. In a decoder,
+/// The system makes all choices of places in one search. In a decoder,
 /// independent choices are several searches, or need none; each search
-/// continues with the best of the one before. If a value is chosen once, the
-/// system takes the best one.
+/// continues with the best of the one before.
 static bool searchesAlike(const PhaseModules &phases) {
-  auto choices = [&](Phase phase, auto isOther) {
-    bool isAny = false;
-    findContainer(phases.at(phase), "decode")->walk([&](attn::ChoiceOp op) {
-      isAny |= op.getResult() && !op.getLatent() && isOther(op);
-    });
-    return isAny;
-  };
   int64_t searches = 0;
-  findContainer(phases.at(Phase::schedule), "decode")
-      ->walk([&](attn::SearchOp) { ++searches; });
-  return searches <= 1 &&
-         !choices(Phase::schedule,
-                  [](attn::ChoiceOp op) {
-                    return !op->getParentOfType<attn::SearchOp>();
-                  }) &&
-         !choices(Phase::derive,
-                  [](attn::ChoiceOp op) { return numChoiceAxes(op) == 0; });
+  auto count = [&](mlir::Operation *op) {
+    auto choice = mlir::dyn_cast<attn::ChoiceOp>(op);
+    bool isOutside = choice && choice.getResult() && !choice.getLatent() &&
+                     numChoiceAxes(choice) > 0 &&
+                     !op->getParentOfType<attn::SearchOp>();
+    searches += isOutside ? 2 : mlir::isa<attn::SearchOp>(op);
+  };
+  findContainer(phases.at(Phase::schedule), "decode")->walk(count);
+  return searches <= 1;
 }
 
 void fovea::random::compareWithPhases(const std::vector<Searched> &searches,
