@@ -18,12 +18,14 @@ static constexpr int maxPower = 32;
 static std::optional<Rational> reduced(__int128 num, __int128 den) {
   if (den == 0)
     return std::nullopt;
-  __int128 a = num < 0 ? -num : num, b = den < 0 ? -den : den;
-  while (b != 0)
-    std::tie(a, b) = std::pair(b, a % b);
-  if (den < 0)
-    a = -a;
-  num /= a, den /= a;
+  if (den != 1) {
+    __int128 a = num < 0 ? -num : num, b = den < 0 ? -den : den;
+    while (b != 0)
+      std::tie(a, b) = std::pair(b, a % b);
+    if (den < 0)
+      a = -a;
+    num /= a, den /= a;
+  }
   constexpr __int128 limit = __int128(1) << 62;
   if (num > limit || num < -limit || den > limit)
     return std::nullopt;
@@ -45,15 +47,22 @@ static std::optional<Rational> plus(Rational a, Rational b) {
 
 Extent Extent::outOfRange() {
   Extent result;
-  result.tooLarge = true;
+  result.shared = llvm::makeIntrusiveRefCnt<Shared>();
+  result.shared->isTooLarge = true;
   return result;
+}
+
+const Polynomial &Extent::terms() const {
+  static const Polynomial none;
+  return shared ? shared->terms : none;
 }
 
 bool AtomLess::operator()(const Atom *a, const Atom *b) const {
   return (a ? a->id : 0) < (b ? b->id : 0);
 }
 
-bool MonomialLess::operator()(const Monomial &a, const Monomial &b) const {
+/// The order of monomials: by the ids of their atoms, then by exponents.
+static bool isBefore(const Monomial &a, const Monomial &b) {
   auto key = [](const std::pair<const Atom *, int> &factor) {
     return std::pair(factor.first->id, factor.second);
   };
@@ -65,55 +74,86 @@ bool MonomialLess::operator()(const Monomial &a, const Monomial &b) const {
 Extent::Extent(const Atom *atom) { add({{atom, 1}}, {1, 1}); }
 
 void Extent::add(const Monomial &monomial, Rational c) {
-  if (tooLarge)
+  if (isTooLarge() || c.num == 0)
     return;
-  Rational &sum = polynomial[monomial];
-  std::optional<Rational> total = plus(sum, c);
-  tooLarge = !total || polynomial.size() > maxTerms ||
-             llvm::any_of(monomial, [](const auto &factor) {
-               return std::abs(factor.second) > maxPower;
-             });
-  if (tooLarge)
-    polynomial.clear();
+  // Copies keep their terms.
+  if (!shared || shared->UseCount() > 1) {
+    auto own = llvm::makeIntrusiveRefCnt<Shared>();
+    own->terms = terms();
+    shared = std::move(own);
+  }
+  shared->isPlain.reset();
+  shared->value.reset();
+  Polynomial &sum = shared->terms;
+  auto *it = llvm::partition_point(
+      sum, [&](const auto &term) { return isBefore(term.first, monomial); });
+  bool isNew = it == sum.end() || it->first != monomial;
+  std::optional<Rational> total =
+      isNew ? reduced(c.num, c.den) : plus(it->second, c);
+  bool isTooLarge = !total || sum.size() + isNew > maxTerms ||
+                    llvm::any_of(monomial, [](const auto &factor) {
+                      return std::abs(factor.second) > maxPower;
+                    });
+  if (isTooLarge)
+    *this = outOfRange();
+  else if (isNew)
+    sum.insert(it, {monomial, *total});
   else if (total->num == 0)
-    polynomial.erase(monomial);
+    sum.erase(it);
   else
-    sum = *total;
+    it->second = *total;
 }
 
 Extent Extent::operator+(const Extent &other) const {
-  if (tooLarge || other.tooLarge)
+  if (isTooLarge() || other.isTooLarge())
     return outOfRange();
+  if (terms().empty())
+    return other;
   Extent result = *this;
-  for (const auto &[monomial, c] : other.polynomial)
+  for (const auto &[monomial, c] : other.terms())
     result.add(monomial, c);
   return result;
 }
 
 Extent Extent::operator-(const Extent &other) const {
-  return *this + Extent(-1) * other;
+  if (isTooLarge() || other.isTooLarge())
+    return outOfRange();
+  Extent result = *this;
+  for (const auto &[monomial, c] : other.terms())
+    result.add(monomial, {-c.num, c.den});
+  return result;
 }
 
 static Monomial product(const Monomial &a, const Monomial &b) {
-  std::map<unsigned, std::pair<const Atom *, int>> factors;
-  for (const Monomial *monomial : {&a, &b})
-    for (const auto &[atom, exponent] : *monomial) {
-      auto &factor = factors[atom->id];
-      factor = {atom, factor.second + exponent};
-    }
   Monomial result;
-  for (const auto &[id, factor] : factors)
-    if (factor.second != 0)
-      result.push_back(factor);
+  const auto *x = a.begin(), *y = b.begin();
+  while (x != a.end() || y != b.end()) {
+    if (y == b.end() || (x != a.end() && x->first->id < y->first->id)) {
+      result.push_back(*x++);
+    } else if (x == a.end() || y->first->id < x->first->id) {
+      result.push_back(*y++);
+    } else {
+      if (int exponent = x->second + y->second)
+        result.push_back({x->first, exponent});
+      ++x, ++y;
+    }
+  }
   return result;
 }
 
 Extent Extent::operator*(const Extent &other) const {
-  if (tooLarge || other.tooLarge)
+  if (isTooLarge() || other.isTooLarge())
     return outOfRange();
+  auto isOne = [](const Extent &extent) {
+    const Polynomial &terms = extent.terms();
+    return terms.size() == 1 && terms.front().first.empty() &&
+           terms.front().second == Rational{1, 1};
+  };
+  if (isOne(*this) || isOne(other))
+    return isOne(other) ? *this : other;
   Extent result;
-  for (const auto &[m, c] : polynomial)
-    for (const auto &[n, d] : other.polynomial) {
+  for (const auto &[m, c] : terms())
+    for (const auto &[n, d] : other.terms()) {
       std::optional<Rational> both = times(c, d);
       if (!both)
         return outOfRange();
@@ -123,13 +163,12 @@ Extent Extent::operator*(const Extent &other) const {
 }
 
 bool Extent::isNumber() const {
-  return !tooLarge &&
-         (polynomial.empty() ||
-          (polynomial.size() == 1 && polynomial.begin()->first.empty()));
+  return !isTooLarge() && (terms().empty() || (terms().size() == 1 &&
+                                               terms().begin()->first.empty()));
 }
 
 bool Extent::differs() const {
-  for (const auto &[monomial, c] : polynomial)
+  for (const auto &[monomial, c] : terms())
     for (const auto &[atom, exponent] : monomial)
       if (atom->kind == Atom::Length ||
           (atom->kind == Atom::Floor &&
@@ -140,7 +179,7 @@ bool Extent::differs() const {
 }
 
 const Atom *Extent::unresolved() const {
-  for (const auto &[monomial, c] : polynomial)
+  for (const auto &[monomial, c] : terms())
     for (const auto &[atom, exponent] : monomial) {
       if (atom->kind == Atom::Size && !atom->solution)
         return atom;
@@ -162,12 +201,12 @@ const Atom *Extent::length() const {
   }
   if (!isOneAtom())
     return nullptr;
-  const Atom *atom = polynomial.begin()->first[0].first;
+  const Atom *atom = terms().begin()->first[0].first;
   return atom->kind == Atom::Length ? atom : nullptr;
 }
 
 const Atom *Extent::lengthByValues() const {
-  for (const auto &[monomial, c] : polynomial)
+  for (const auto &[monomial, c] : terms())
     for (const auto &[atom, exponent] : monomial) {
       if (atom->bound)
         return atom;
@@ -186,7 +225,7 @@ const Atom *Extent::nestedLength() const {
   std::optional<Extent> all = resolved();
   if (!all)
     return nullptr;
-  for (const auto &[monomial, c] : all->polynomial)
+  for (const auto &[monomial, c] : all->terms())
     for (const auto &[atom, exponent] : monomial) {
       if (atom->kind == Atom::Length && !atom->parent.empty())
         return atom;
@@ -199,23 +238,28 @@ const Atom *Extent::nestedLength() const {
 
 /// Whether it has no sizes of calls and no floors, which resolved() replaces.
 bool Extent::isPlain() const {
-  for (const auto &[monomial, c] : polynomial)
-    for (const auto &[atom, exponent] : monomial)
-      if (atom->kind == Atom::Size || atom->kind == Atom::Floor)
-        return false;
-  return true;
+  if (!shared)
+    return true;
+  if (!shared->isPlain)
+    shared->isPlain = llvm::none_of(shared->terms, [](const auto &term) {
+      return llvm::any_of(term.first, [](const auto &factor) {
+        return factor.first->kind == Atom::Size ||
+               factor.first->kind == Atom::Floor;
+      });
+    });
+  return *shared->isPlain;
 }
 
 bool Extent::isOneAtom() const {
-  if (polynomial.size() != 1)
+  if (terms().size() != 1)
     return false;
-  const auto &[monomial, c] = *polynomial.begin();
+  const auto &[monomial, c] = *terms().begin();
   return monomial.size() == 1 && monomial[0].second == 1 && c.num == 1 &&
          c.den == 1;
 }
 
 const Atom *Extent::openAtom() const {
-  const Atom *atom = isOneAtom() ? polynomial.begin()->first[0].first : nullptr;
+  const Atom *atom = isOneAtom() ? terms().begin()->first[0].first : nullptr;
   if (!atom || atom->kind != Atom::Size)
     return nullptr;
   return atom->solution ? atom->solution->openAtom() : atom;
@@ -239,8 +283,7 @@ std::optional<Extent> Extent::resolved() const {
   if (isPlain())
     return *this;
   Extent result;
-  result.tooLarge = tooLarge;
-  for (const auto &[monomial, c] : polynomial) {
+  for (const auto &[monomial, c] : terms()) {
     Extent part(1);
     Monomial rest;
     for (const auto &[atom, exponent] : monomial) {
@@ -253,10 +296,10 @@ std::optional<Extent> Extent::resolved() const {
         return std::nullopt;
       if (exponent < 0) {
         // Only a product can be divided exactly.
-        if (solution->polynomial.size() != 1)
+        if (solution->terms().size() != 1)
           return std::nullopt;
         Extent inverse;
-        const auto &[m, d] = *solution->polynomial.begin();
+        const auto &[m, d] = *solution->terms().begin();
         Monomial inverted = m;
         for (auto &factor : inverted)
           factor.second = -factor.second;
@@ -298,10 +341,21 @@ static std::optional<Rational> valueOf(const Monomial &monomial) {
 }
 
 std::optional<int64_t> Extent::value() const {
-  if (tooLarge)
+  if (!shared)
+    return 0;
+  // Calls may still bind the sizes of the others.
+  if (!isPlain())
+    return computeValue();
+  if (!shared->value)
+    shared->value = computeValue();
+  return *shared->value;
+}
+
+std::optional<int64_t> Extent::computeValue() const {
+  if (isTooLarge())
     return std::nullopt;
   std::optional<Rational> sum = Rational{0, 1};
-  for (const auto &[monomial, c] : polynomial) {
+  for (const auto &[monomial, c] : terms()) {
     std::optional<Rational> part = valueOf(monomial);
     if (part)
       part = times(c, *part);
@@ -314,14 +368,14 @@ std::optional<int64_t> Extent::value() const {
 }
 
 bool Extent::operator==(const Extent &other) const {
-  if (tooLarge || other.tooLarge)
+  if (isTooLarge() || other.isTooLarge())
     return true;
-  if (polynomial == other.polynomial)
+  if (shared == other.shared || terms() == other.terms())
     return true;
   std::optional<Extent> a = resolved(), b = other.resolved();
   if (!a || !b)
     return false;
-  if (a->polynomial == b->polynomial)
+  if (a->terms() == b->terms())
     return true;
   if (!a->isNumber() && !b->isNumber())
     return false;
@@ -331,10 +385,10 @@ bool Extent::operator==(const Extent &other) const {
 
 std::optional<Extent::Linear> Extent::linear() const {
   std::optional<Extent> all = resolved();
-  if (!all || all->tooLarge)
+  if (!all || all->isTooLarge())
     return std::nullopt;
   std::map<const Atom *, Rational, AtomLess> sums;
-  for (const auto &[monomial, c] : all->polynomial) {
+  for (const auto &[monomial, c] : all->terms()) {
     const Atom *length = nullptr;
     Monomial rest;
     for (const auto &factor : monomial) {
@@ -406,13 +460,13 @@ static std::string factorText(const Atom *atom) {
 }
 
 std::string Extent::text() const {
-  if (tooLarge)
+  if (isTooLarge())
     return "(too large)";
   // Bound sizes, and floors of them, use their solutions.
   if (std::optional<Extent> all = resolved();
-      all && !(*all - *this).polynomial.empty())
+      all && !(*all - *this).terms().empty())
     return all->text();
-  if (polynomial.empty())
+  if (terms().empty())
     return "0";
   std::string result;
   auto append = [&](const Monomial &monomial, Rational c) {
@@ -442,10 +496,10 @@ std::string Extent::text() const {
       result += paren ? "/(" + under + ")" : "/" + under;
   };
   // The constant comes last, as people write it.
-  for (const auto &[monomial, c] : polynomial)
+  for (const auto &[monomial, c] : terms())
     if (!monomial.empty())
       append(monomial, c);
-  for (const auto &[monomial, c] : polynomial)
+  for (const auto &[monomial, c] : terms())
     if (monomial.empty())
       append(monomial, c);
   return result;

@@ -13,6 +13,7 @@
 #ifndef FOVEA_FRONTENDS_FOV_ELABORATE_EXTENT_H
 #define FOVEA_FRONTENDS_FOV_ELABORATE_EXTENT_H
 
+#include "llvm/ADT/IntrusiveRefCntPtr.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -33,17 +34,18 @@ struct Rational {
 };
 
 /// A product of atoms with exponents, sorted by the atoms' ids.
-using Monomial = std::vector<std::pair<const Atom *, int>>;
+using Monomial = llvm::SmallVector<std::pair<const Atom *, int>, 1>;
 
-struct MonomialLess {
-  bool operator()(const Monomial &a, const Monomial &b) const;
-};
+/// A sum of monomials with coefficients that are not 0, sorted by the ids.
+using Polynomial = llvm::SmallVector<std::pair<Monomial, Rational>, 1>;
 
 /// Atoms in the order of their creation: never by address.
 struct AtomLess {
   bool operator()(const Atom *a, const Atom *b) const;
 };
 
+/// A value of one pointer: copies share their polynomial. Models have more
+/// extents than anything else. Counts are not atomic: one thread reads a spec.
 class Extent {
 public:
   Extent() = default;
@@ -74,7 +76,7 @@ public:
   bool differs() const;
   /// Returns whether a step towards it overflowed. Such an extent equals every
   /// other, because the error is reported where it occurs.
-  bool isTooLarge() const { return tooLarge; }
+  bool isTooLarge() const { return shared && shared->isTooLarge; }
   static Extent outOfRange();
   bool isNumber() const;
   /// The atom, if this is a single data length.
@@ -105,17 +107,23 @@ public:
   /// `H = 512` when that says more than `text()` or the number alone.
   std::string textWithValue() const;
 
-  const std::map<Monomial, Rational, MonomialLess> &terms() const {
-    return polynomial;
-  }
+  const Polynomial &terms() const;
 
 private:
   friend class Sizes;
   void add(const Monomial &monomial, Rational coefficient);
   bool isOneAtom() const;
   bool isPlain() const;
-  std::map<Monomial, Rational, MonomialLess> polynomial;
-  bool tooLarge = false;
+  std::optional<int64_t> computeValue() const;
+
+  struct Shared : llvm::RefCountedBase<Shared> {
+    Polynomial terms;
+    bool isTooLarge = false;
+    // Found when first asked for.
+    mutable std::optional<bool> isPlain;
+    mutable std::optional<std::optional<int64_t>> value; // of a plain one
+  };
+  llvm::IntrusiveRefCntPtr<Shared> shared; // null: 0
 };
 
 struct Atom {
