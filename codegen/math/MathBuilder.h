@@ -65,9 +65,6 @@ public:
   Real inDouble(llvm::ArrayRef<Real> arguments,
                 llvm::function_ref<Real(MathBuilder &, llvm::ArrayRef<Real>)>);
 
-  mlir::Type realType() const { return type; }
-  mlir::Type bitsType() const { return wholeType; }
-
 private:
   mlir::Operation *op;
   mlir::Type type, wholeType;

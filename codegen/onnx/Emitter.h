@@ -56,7 +56,6 @@ public:
   /// The extent of an axis in a batch, as a number and as a vector.
   std::string extentNumber(mlir::Attribute extent);
   std::string extentVector(mlir::Attribute extent);
-  std::string batchVector() const { return batch; }
   /// The places 0 .. of axis `axis` of `rank` axes.
   Tensor places(mlir::Attribute extent, unsigned axis, unsigned rank);
   Tensor examples(unsigned rank);
