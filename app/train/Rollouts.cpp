@@ -244,6 +244,20 @@ Status Rollouts::generate(const runtime::OwnedMemory &weights, uint64_t seed,
   return Status::success();
 }
 
+Status cli::compareLogps(int64_t example, const std::vector<double> &searched,
+                         std::vector<double> trained) {
+  std::sort(trained.begin(), trained.end());
+  if (trained == searched)
+    return Status::success();
+  auto [a, b] = std::mismatch(searched.begin(), searched.end(), trained.begin(),
+                              trained.end());
+  return Status::error(fmt::format(
+      "internal error: log p of a sample differs between decoding and "
+      "training (example {}: {} choices with {:.17g}, and {} with {:.17g})",
+      example, searched.size(), a == searched.end() ? 0 : *a, trained.size(),
+      b == trained.end() ? 0 : *b));
+}
+
 Status Rollouts::check(const Rollout &rollout,
                        const runtime::Workspace &gradient) const {
   std::vector<std::string> names = gradient.outputsOf("logp/");
@@ -251,16 +265,10 @@ Status Rollouts::check(const Rollout &rollout,
     std::vector<double> logps;
     for (const std::string &name : names)
       llvm::append_range(logps, gradient.output(name, number).values);
-    std::sort(logps.begin(), logps.end());
-    if (logps == expected)
-      continue;
-    auto [a, b] = std::mismatch(expected.begin(), expected.end(), logps.begin(),
-                                logps.end());
-    return Status::error(fmt::format(
-        "internal error: log p of a sample differs between decoding and "
-        "training (example {}: {} choices with {:.17g}, and {} with {:.17g})",
-        rollout.examples[number].id + 1, expected.size(),
-        a == expected.end() ? 0 : *a, logps.size(), b == logps.end() ? 0 : *b));
+    if (Status status = compareLogps(rollout.examples[number].id + 1, expected,
+                                     std::move(logps));
+        status.failed())
+      return status;
   }
   return Status::success();
 }

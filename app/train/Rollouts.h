@@ -73,6 +73,13 @@ private:
   std::vector<std::string> references;
 };
 
+/// Fails if the gradient program has other log p of a sample's choices than the
+/// search. The first are sorted as those of a `Rollout`, the others need not
+/// be.
+runtime::Status compareLogps(int64_t example,
+                             const std::vector<double> &searched,
+                             std::vector<double> trained);
+
 /// Whether the training data have what the reward compares with. False is
 /// reported.
 bool hasReferences(const Arguments &arguments, const attn::Policy &policy);
