@@ -237,6 +237,10 @@ static constexpr size_t mostIndices = 16;
 /// Returns the number of places of an axis; one per unit of a length, which
 /// comes with the data.
 static double placesOf(const Extent &extent) {
+  if (std::optional<int64_t> value = extent.value())
+    return std::max(std::abs(double(*value)), 1.0);
+  if (extent.length())
+    return 1;
   std::optional<Extent::Linear> sum = extent.linear();
   if (!sum)
     return 1;

@@ -117,6 +117,10 @@ void Inference::wake(const void *key) {
 }
 
 void Inference::collect() {
+  size_t numKeys =
+      model.terms.size() + model.indices.size() + model.arrays.size();
+  dependents.reserve(numKeys);
+  queued.reserve(numKeys + model.uses.size());
   for (Array *array : model.arrays)
     for (const Piece &piece : array->pieces)
       for (const PiecePlace &place : piece.places)

@@ -115,6 +115,7 @@ void fovea::fov::inferKinds(Elaborated &model) {
   llvm::DenseMap<const void *, SmallVector<Term *, 2>> readers;
   llvm::DenseMap<const Term *, SmallVector<Array *, 1>> givers;
   std::deque<Term *> work;
+  readers.reserve(model.terms.size() + model.arrays.size());
   for (Term &term : model.terms) {
     work.push_back(&term);
     for (Term *arg : term.args)
@@ -141,10 +142,17 @@ void fovea::fov::inferKinds(Elaborated &model) {
     if (kind == term->kindOf)
       continue;
     term->kindOf = kind;
-    llvm::append_range(work, readers[term]);
-    for (Array *array : givers[term]) {
+    auto lookAtReaders = [&](const void *read) {
+      if (auto it = readers.find(read); it != readers.end())
+        llvm::append_range(work, it->second);
+    };
+    lookAtReaders(term);
+    auto given = givers.find(term);
+    if (given == givers.end())
+      continue;
+    for (Array *array : given->second) {
       array->kind = join(array->kind, kind);
-      llvm::append_range(work, readers[array]);
+      lookAtReaders(array);
     }
   }
   for (Array *array : model.arrays)

@@ -463,9 +463,10 @@ std::string Extent::text() const {
   if (isTooLarge())
     return "(too large)";
   // Bound sizes, and floors of them, use their solutions.
-  if (std::optional<Extent> all = resolved();
-      all && !(*all - *this).terms().empty())
-    return all->text();
+  if (!isPlain())
+    if (std::optional<Extent> all = resolved();
+        all && !(*all - *this).terms().empty())
+      return all->text();
   if (terms().empty())
     return "0";
   std::string result;
