@@ -21,6 +21,9 @@ namespace fovea::codegen {
 /// The runtime function that hands a kernel to the threads.
 constexpr llvm::StringLiteral parallelName = "fovea_parallel";
 
+/// The function of a module that fills the lists of slots that kernels read.
+constexpr llvm::StringLiteral fillListName = "fovea_fill_list";
+
 /// The function that makes a device run a kernel (runtime/device/Launch.h).
 constexpr llvm::StringLiteral launchName = "fovea_launch";
 /// The function that launches a loop, unless the device refuses it.

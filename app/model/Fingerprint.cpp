@@ -1,6 +1,7 @@
 //===- Fingerprint.cpp - hashes of what is compiled -----------------------===//
 
 #include "app/model/Fingerprint.h"
+#include "codegen/Backend.h"
 #include "codegen/native/Split.h"
 #include "runtime/memory/Placement.h"
 #include "llvm/ADT/StringSet.h"
@@ -61,7 +62,7 @@ Status fovea::cli::printFingerprint(mlir::ModuleOp module,
     }
   codegen::ModuleHashes hashes =
       codegen::hashModule(driver->kernels(), [&](llvm::StringRef symbol) {
-        return host.contains(symbol);
+        return host.contains(symbol) || symbol == codegen::fillListName;
       });
   stream << fmt::format(
       "{}: {} kernels {:08x}, host {:08x}, memory {:08x}, {} bytes\n",

@@ -24,6 +24,8 @@ namespace {
 struct Kernel {
   func::FuncOp function;
   std::vector<size_t> uses;
+  /// What only this function reads.
+  SmallVector<LLVM::GlobalOp, 1> tables;
   size_t ops = 0;
   uint64_t hash = 0;
   bool isCopy = false;
@@ -60,6 +62,13 @@ static bool namesSymbols(Operation *op) {
   return isa<SymbolUserOpInterface>(op);
 }
 
+/// Returns whether an op is a table of constant numbers.
+static bool isTable(Operation &op) {
+  auto global = dyn_cast<LLVM::GlobalOp>(op);
+  return global && global.getConstant() &&
+         isa_and_present<DenseElementsAttr>(global.getValueAttr());
+}
+
 /// Calls `visit` with every symbol that an op names.
 template <typename Visit>
 static void forEachSymbol(Operation *op, Visit visit) {
@@ -71,7 +80,13 @@ static void forEachSymbol(Operation *op, Visit visit) {
 }
 
 bool Splitter::read() {
+  llvm::StringMap<LLVM::GlobalOp> tables;
   for (Operation &op : *module.getBody()) {
+    if (isTable(op)) {
+      auto table = cast<LLVM::GlobalOp>(op);
+      tables[table.getSymName()] = table;
+      continue;
+    }
     auto function = dyn_cast<func::FuncOp>(op);
     if (!function)
       return false;
@@ -89,9 +104,15 @@ bool Splitter::read() {
         auto found = byName.find(symbol.getValue());
         if (found != byName.end())
           kernel.uses.push_back(found->second);
+        if (LLVM::GlobalOp table = tables.lookup(symbol.getValue()))
+          if (!llvm::is_contained(kernel.tables, table))
+            kernel.tables.push_back(table);
       });
     });
-  return sortCalleesFirst();
+  size_t used = 0;
+  for (const Kernel &kernel : kernels)
+    used += kernel.tables.size();
+  return used <= tables.size() && sortCalleesFirst();
 }
 
 /// Fails on a circle of calls.
@@ -248,6 +269,8 @@ void Splitter::addWithDeclarations(OwningOpRef<ModuleOp> &part,
   llvm::StringSet<> present;
   for (size_t index : members) {
     present.insert(kernels[index].function.getName());
+    for (LLVM::GlobalOp table : kernels[index].tables)
+      table->moveBefore(part->getBody(), part->getBody()->end());
     kernels[index].function->moveBefore(part->getBody(),
                                         part->getBody()->end());
   }
@@ -326,6 +349,8 @@ fovea::codegen::hashModule(ModuleOp module,
   std::set<uint64_t> kernels;
   auto anonymous = StringAttr::get(module.getContext(), "kernel");
   for (Operation &op : *module.getBody()) {
+    if (isTable(op))
+      host.push_back(hasher.hash(&op));
     auto function = dyn_cast<FunctionOpInterface>(op);
     if (!function || function.isExternal())
       continue;

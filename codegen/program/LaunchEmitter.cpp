@@ -10,6 +10,8 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace fovea;
 using namespace fovea::attn;
@@ -73,6 +75,7 @@ void LaunchEmitter::beginFunction(StringRef name) {
   reads.frame = frame;
   main.setReads(reads);
   main.setInsertionPointToEnd(entry);
+  constants.clear();
 }
 
 void LaunchEmitter::emitItems(Block &block) {
@@ -104,20 +107,37 @@ void LaunchEmitter::emitItem(Operation &op) {
     numbers[op.getResult(0)] = emitNumber(op);
 }
 
+/// A slot that does not change, which a function reads once.
+Value LaunchEmitter::constantOf(int slot, llvm::function_ref<Value()> read) {
+  // What is read in a loop or a branch is unknown after it.
+  if (main.getInsertionBlock() != cast<BlockArgument>(frame).getOwner())
+    return read();
+  Value &known = constants[slot];
+  if (!known)
+    known = read();
+  return known;
+}
+
 Value LaunchEmitter::emitNumber(Operation &op) {
   main.setLoc(op.getLoc());
+  auto batch = [&] {
+    return constantOf(Program::batchSlot,
+                      [&] { return main.slot(frame, Program::batchSlot); });
+  };
   if (isa<launch::BatchOp>(op))
-    return main.slot(frame, Program::batchSlot);
+    return batch();
   if (auto rows = dyn_cast<launch::RowsOp>(op)) {
     auto step = cast<BlockArgument>(rows.getStep());
     auto loop = cast<launch::ForOp>(step.getOwner()->getParentOp());
     return main.slot(frame, storage.loopOf(ops[loop.getNumber()]).rowsSlot);
   }
-  if (auto longest = dyn_cast<launch::LongestOp>(op))
-    return main.slot(frame, storage.length(longest.getLength()).maximumSlot);
+  if (auto longest = dyn_cast<launch::LongestOp>(op)) {
+    int slot = storage.length(longest.getLength()).maximumSlot;
+    return constantOf(slot, [&] { return main.slot(frame, slot); });
+  }
   if (auto places = dyn_cast<launch::PlacesOp>(op)) {
     int slot = storage.slotOfLayout(static_cast<int>(places.getLayout()));
-    return main.entry(frame, slot, main.slot(frame, Program::batchSlot));
+    return constantOf(slot, [&] { return main.entry(frame, slot, batch()); });
   }
   IRMapping operands;
   for (Value operand : op.getOperands())
@@ -184,7 +204,9 @@ void LaunchEmitter::callParallel(func::FuncOp kernel,
                                                 kernel.getSymName());
   address = main.create<UnrealizedConversionCastOp>(main.pointer(), address)
                 .getResult(0);
-  Value pool = main.pointerSlot(frame, Program::poolSlot);
+  Value pool = constantOf(Program::poolSlot, [&] {
+    return main.pointerSlot(frame, Program::poolSlot);
+  });
   auto call = main.create<func::CallOp>(
       parallelName, TypeRange(),
       ValueRange{pool, address, frame, units,
@@ -216,29 +238,72 @@ bool LaunchEmitter::callKnown(Value units, Value last, int64_t otherwise) {
   return true;
 }
 
+/// fill_list(list, frame, slots, n): list[i] = frame[slots[i]]
+static void emitListFiller(KernelBuilder &b) {
+  Type pointer = b.pointer();
+  b.function(fillListName, {pointer, pointer, pointer, b.i64()},
+             /*isPrivate=*/true, [&](ValueRange values) {
+               Value list = values[0], frame = values[1], slots = values[2];
+               b.loop(b.number(0), values[3], b.number(1), [&](Value place) {
+                 Value slot =
+                     b.load(b.getI32Type(), b.at(b.getI32Type(), slots, place));
+                 slot = b.create<arith::ExtUIOp>(b.i64(), slot);
+                 b.store(b.load(b.i64(), b.at(b.i64(), frame, slot)),
+                         b.at(b.i64(), list, place));
+               });
+             });
+}
+
+namespace {
+/// The slots that the launches of a function read, equal ones once.
+struct SlotTable {
+  std::vector<int32_t> slots;
+  std::map<SmallVector<int64_t>, int64_t> starts;
+  size_t longest = 0;
+
+  int64_t startOf(const SmallVector<int64_t> &list) {
+    auto [start, isNew] = starts.try_emplace(list, slots.size());
+    if (isNew)
+      slots.insert(slots.end(), list.begin(), list.end());
+    longest = std::max(longest, list.size());
+    return start->second;
+  }
+};
+} // namespace
+
 void LaunchEmitter::fillLists() {
   OpBuilder::InsertionGuard guard(main);
-  llvm::MapVector<Operation *, size_t> sizes;
-  for (const Launch &launch : launches) {
-    size_t &size = sizes[launch.call->getParentOfType<func::FuncOp>()];
-    size = std::max(size, launch.slots.size());
-  }
-  llvm::DenseMap<Operation *, Value> lists;
-  for (auto [function, size] : sizes) {
-    main.setLoc(function->getLoc());
-    main.setInsertionPointToStart(&function->getRegion(0).front());
-    lists[function] = main.create<LLVM::AllocaOp>(
-        main.pointer(), main.i64(), main.number(static_cast<int64_t>(size)),
-        /*alignment=*/8);
+  llvm::MapVector<Operation *, SlotTable> tables;
+  for (const Launch &launch : launches)
+    tables[launch.call->getParentOfType<func::FuncOp>()].startOf(launch.slots);
+  llvm::DenseMap<Operation *, std::pair<Value, Value>> lists;
+  for (auto &[op, table] : tables) {
+    auto function = cast<func::FuncOp>(op);
+    main.setLoc(function.getLoc());
+    emitListFiller(main);
+    main.setInsertionPoint(function);
+    auto size = static_cast<int64_t>(table.slots.size());
+    auto global = main.create<LLVM::GlobalOp>(
+        LLVM::LLVMArrayType::get(main.getI32Type(), size), /*isConstant=*/true,
+        LLVM::Linkage::Internal, (function.getSymName() + ".slots").str(),
+        DenseElementsAttr::get(RankedTensorType::get(size, main.getI32Type()),
+                               ArrayRef(table.slots)),
+        /*alignment=*/4);
+    main.setInsertionPointToStart(&function.front());
+    Value list = main.create<LLVM::AllocaOp>(
+        main.pointer(), main.i64(),
+        main.number(static_cast<int64_t>(table.longest)), /*alignment=*/8);
+    lists[op] = {list, main.create<LLVM::AddressOfOp>(global)};
   }
   for (auto &[call, slots] : launches) {
     auto function = call->getParentOfType<func::FuncOp>();
-    Value list = lists[function];
+    auto [list, table] = lists[function];
     main.setLoc(call.getLoc());
     main.setInsertionPoint(call);
-    for (auto [place, slot] : llvm::enumerate(slots))
-      main.setSlot(list, static_cast<int>(place),
-                   main.slot(function.getArgument(0), static_cast<int>(slot)));
+    Value start = main.number(tables[function].startOf(slots));
+    main.call(fillListName, {list, function.getArgument(0),
+                             main.at(main.getI32Type(), table, start),
+                             main.number(static_cast<int64_t>(slots.size()))});
     call.setOperand(2, list);
   }
 }

@@ -87,6 +87,7 @@ protected:
   bool callsEachRun(launch::ProgramOp schedule);
   /// A number of the schedule, in the function of the program.
   mlir::Value emitNumber(mlir::Operation &op);
+  mlir::Value constantOf(int slot, llvm::function_ref<mlir::Value()> read);
   /// A scalar of the current run.
   mlir::Value scalar(unsigned number) {
     return numbers.lookup(run.getScalars()[number]);
@@ -105,8 +106,8 @@ protected:
   /// The same if an earlier run has launched the kernel: it reads what this one
   /// gives to it. Returns false if there is no function yet.
   bool callKnown(mlir::Value units, mlir::Value last, int64_t otherwise);
-  /// Ahead of each call, copies the slots that its kernel reads to a list, and
-  /// calls it with the list.
+  /// Ahead of each call of a kernel, a call copies the slots that the kernel
+  /// reads to a list, which the kernel gets. Their numbers are in a table.
   void fillLists();
 
   //===--------------------------------------------------------------------===//
@@ -216,8 +217,9 @@ protected:
   std::vector<KernelNote> *notes;
   unsigned lanes;
   KernelBuilder main;
-  mlir::Value frame;                        // of the function of the program
-  llvm::SmallVector<mlir::Operation *> ops; // by number
+  mlir::Value frame;                          // of the function of the program
+  llvm::DenseMap<int, mlir::Value> constants; // of its first block, by slot
+  llvm::SmallVector<mlir::Operation *> ops;   // by number
   llvm::SmallVector<attn::StepOp> steps;
   /// The current run, and the numbers of the schedule.
   launch::RunOp run;
