@@ -25,6 +25,8 @@ namespace fovea::attn {
 
 /// Readers that follow so soon leave no gap.
 static constexpr int64_t nearby = 8;
+/// The room between two ops, for moved ones.
+static constexpr int64_t roomBetween = 1 << 20;
 /// A chain of more equations is not computed again.
 static constexpr unsigned deepest = 4;
 
@@ -38,7 +40,7 @@ public:
   void recompute();
 
 private:
-  void number();
+  void number(int64_t distance = 1);
   int64_t placeOf(Operation *user) const {
     return places.lookup(block.findAncestorOpInBlock(*user));
   }
@@ -77,10 +79,10 @@ static double elementsOf(Value array) {
   return count;
 }
 
-void Lives::number() {
+void Lives::number(int64_t distance) {
   places.clear();
   for (auto [place, op] : llvm::enumerate(block))
-    places[&op] = static_cast<int64_t>(place);
+    places[&op] = static_cast<int64_t>(place) * distance;
 }
 
 SmallVector<int64_t> Lives::readersOf(Value array) const {
@@ -125,7 +127,7 @@ bool Lives::endsLives(ComputeOp op) const {
 
 /// Moves the last reader of guarded rows to where it has all that it reads.
 void Lives::advanceLastReaders() {
-  number();
+  number(roomBetween);
   for (Operation &op : llvm::make_early_inc_range(block)) {
     auto compute = dyn_cast<ComputeOp>(op);
     if (!compute || !endsLives(compute))
@@ -135,13 +137,18 @@ void Lives::advanceLastReaders() {
       for (Value operand : inner->getOperands())
         if (Operation *source = operand.getDefiningOp();
             source && source->getBlock() == &block &&
-            (!last || last->isBeforeInBlock(source)))
+            (!last || places.lookup(last) < places.lookup(source)))
           last = source;
     });
     if (!last || last->getNextNode() == &op)
       continue;
+    int64_t after = places.lookup(last);
+    int64_t room = places.lookup(last->getNextNode()) - after;
     op.moveAfter(last);
-    number();
+    if (room > 1)
+      places[&op] = after + room / 2;
+    else
+      number(roomBetween);
   }
 }
 
