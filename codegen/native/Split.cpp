@@ -95,7 +95,7 @@ bool Splitter::read() {
       continue;
     }
     byName[function.getName()] = kernels.size();
-    kernels.push_back({function, {}});
+    kernels.push_back({function, {}, {}});
   }
   for (Kernel &kernel : kernels)
     kernel.function.walk([&](Operation *op) {
