@@ -175,6 +175,9 @@ Status ArrayData::read(const std::string &path,
     if (Status status = take(array, count, part.tensors[name]); status.failed())
       return status;
   Status status = runtime::splitBatch(part, specs, examples, numDone);
+  // A model without data has one example.
+  if (status.succeeded() && specs.empty() && examples.empty())
+    examples.emplace_back();
   numDone += std::max<int64_t>(count, 1);
   return status.failed() ? Status::error(path + ": " + status.text()) : status;
 }

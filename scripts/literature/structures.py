@@ -145,7 +145,7 @@ def hulls(folder, data, updates, only):
     rows = []
     for name, label, spec, count in chosen((
             ("pointer", "`pointer`", "model hulls\nuse pointer\n", 16000),
-            ("aimed", "the same, which sees directions, 5,000 updates", AIMED, 5000), ("blind", "`blind`", BLIND, 16000)), only):
+            ("aimed", "the same, which sees directions", AIMED, 16000), ("blind", "`blind`", BLIND, 16000)), only):
         found = trials(folder, name, spec, sets["train"][1], sets["valid"][1], updates or count,
                        {"H": 128, **ADAM, "train.batch": 64, "train.rate": f"cosine({count}, 0.002)"})
         cells = [label, all_minutes(found)]
