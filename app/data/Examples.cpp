@@ -37,6 +37,25 @@ fovea::cli::givenData(const Arguments &arguments, const Model &model,
   return result;
 }
 
+static const DataInfo *infoOf(const Model &model, StringRef name) {
+  auto found = llvm::find_if(
+      model.data, [&](const DataInfo &data) { return data.name == name; });
+  return found == model.data.end() ? nullptr : &*found;
+}
+
+/// Returns whether text is given as a folder, which only pictures, sounds and
+/// arrays can be.
+static bool isFolderOfText(const GivenData &given, const DataInfo &data) {
+  return given.form() == GivenData::Files &&
+         llvm::sys::fs::is_directory(given.path) && !data.vocabulary.empty();
+}
+
+static bool refuseFolder(Session &session, const GivenData &given) {
+  session.error("'" + given.path + "' is a folder, but '" + given.name +
+                "' is text; help: name a file with one example per line");
+  return false;
+}
+
 bool fovea::cli::haveData(Session &session, const std::vector<GivenData> &given,
                           const Model &model) {
   std::vector<StringRef> names;
@@ -49,6 +68,10 @@ bool fovea::cli::haveData(Session &session, const std::vector<GivenData> &given,
                     existing(data.name, names));
       good = false;
     }
+  for (const GivenData &data : given)
+    if (const DataInfo *info = infoOf(model, data.name);
+        info && isFolderOfText(data, *info))
+      good = refuseFolder(session, data);
   return good;
 }
 
@@ -301,8 +324,14 @@ bool ExampleReader::openNamed(const GivenData &data) {
                 existing(name, dataNames()));
   const runtime::DataSpec *spec = specOf(name);
   // Data that are generated or not read may be given, without effect.
-  if (!spec)
-    return true;
+  if (!spec) {
+    std::string file = sourceOf(data).path;
+    return file == "-" || StringRef(file).contains('*') ||
+           llvm::sys::fs::exists(file) ||
+           fail("cannot read '" + file + "': No such file or directory");
+  }
+  if (isFolderOfText(data, *info))
+    return refuseFolder(session, data);
   if (data.form() != GivenData::Files) {
     std::unique_ptr<Column> column =
         openArchive(session, sourceOf(data), *info, *spec);
@@ -343,8 +372,8 @@ bool ExampleReader::checkNeeded() {
         llvm::none_of(columns, [&](const Named &named) {
           return named.spec->name == spec.name;
         }))
-      good = fail("data '" + spec.name + "' is not given; help: add '--data " +
-                  spec.name + "=FILE'");
+      good = fail("data '" + spec.name + "' is not given; help: add '" +
+                  wanted.option + " " + spec.name + "=FILE'");
   return good;
 }
 

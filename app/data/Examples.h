@@ -21,6 +21,8 @@ struct WantedData {
   std::vector<runtime::DataSpec> known;
   /// The data whose original words are kept.
   std::string words;
+  /// The option that gives the data.
+  const char *option = "--data";
 };
 
 /// One `--data`: NAME=FILE, or a batch file without a name.

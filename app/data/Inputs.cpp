@@ -65,6 +65,25 @@ static std::vector<int64_t> indicesOf(int64_t flat,
   return indices;
 }
 
+std::string fovea::cli::otherSizes(const Session &session, const Model &model,
+                                   const runtime::TensorFile &file) {
+  StoredSpec theirs;
+  std::vector<std::string> have, need;
+  if (!theirs.take(file.metadata))
+    return "";
+  for (const auto &[dim, size] : session.source().dims) {
+    auto other = theirs.dims.find(dim);
+    if (other == theirs.dims.end() || other->second == size)
+      continue;
+    have.push_back(fmt::format("{} = {}", dim, other->second));
+    need.push_back(fmt::format("{} = {}", dim, size));
+  }
+  return have.empty()
+             ? ""
+             : fmt::format("{}, but '{}' has {}", llvm::join(have, ", "),
+                           model.name, llvm::join(need, ", "));
+}
+
 /// Describes how weights with a spec differ from the model, in one sentence;
 /// empty if they match or have no spec.
 static std::string differenceOf(const Session &session, const Model &model,
@@ -73,24 +92,13 @@ static std::string differenceOf(const Session &session, const Model &model,
   StoredSpec theirs;
   if (!theirs.take(file.metadata))
     return "";
-  std::string hint = "; '" + path + "' instead of the spec uses theirs";
+  std::string hint = "; help: name '" + path + "' instead of the spec";
   auto name = file.metadata.find("model");
   if (name != file.metadata.end() && name->second != model.name)
     return fmt::format("these weights belong to '{}', not to '{}'{}",
                        name->second, model.name, hint);
-  std::vector<std::string> have, need;
-  for (const auto &[dim, size] : session.source().dims) {
-    auto other = theirs.dims.find(dim);
-    if (other == theirs.dims.end() || other->second == size)
-      continue;
-    have.push_back(fmt::format("{} = {}", dim, other->second));
-    need.push_back(fmt::format("{} = {}", dim, size));
-  }
-  if (have.empty())
-    return "";
-  return fmt::format("these weights have {}, but '{}' has {}{}",
-                     llvm::join(have, ", "), model.name, llvm::join(need, ", "),
-                     hint);
+  std::string sizes = otherSizes(session, model, file);
+  return sizes.empty() ? "" : "these weights have " + sizes + hint;
 }
 
 /// Returns whether every parameter of the model is present, with its extents,

@@ -19,6 +19,11 @@ bool readWeightsFile(Session &session, const std::string &path,
 bool checkParameters(Session &session, const std::string &path,
                      const Model &model, const runtime::TensorFile &file);
 
+/// Returns `H = 64, but 'm' has H = 32` for the sizes in which weights with a
+/// spec differ from the model; empty: none.
+std::string otherSizes(const Session &session, const Model &model,
+                       const runtime::TensorFile &file);
+
 /// The same parameters as numbers for the interpreter.
 reference::Arrays arraysOf(runtime::TensorFile file);
 

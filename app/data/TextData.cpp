@@ -139,6 +139,17 @@ bool TextLines::checkText(StringRef bytes) {
                         "help: text is UTF-8 with one example per line");
 }
 
+/// Advice for a path that ends in a column which no text has.
+static std::string columnHelp(StringRef path) {
+  auto [file, column] = path.rsplit(':');
+  unsigned number = 0;
+  if (column.empty() || !llvm::sys::fs::is_regular_file(file))
+    return "";
+  return !column.getAsInteger(10, number) && number == 0
+             ? "; help: columns count from 1"
+             : "; help: a column of text is a number from 1";
+}
+
 /// Opens what becomes lines.
 bool TextLines::openMade() {
   if (source.kind == RowKind::Tar) {
@@ -188,7 +199,8 @@ bool TextLines::open() {
     return true;
   }
   file = runtime::PackedFile::open(source.path, why);
-  return file || fail("cannot read '" + source.path + "': " + why);
+  return file || fail("cannot read '" + source.path + "': " + why +
+                      columnHelp(source.path));
 }
 
 /// Appends the next file of an archive as a line.
@@ -315,6 +327,13 @@ TextLines::Kind TextLines::takeLine(StringRef &line) {
   std::tie(line, rest) = rest.split('\n');
   line.consume_back("\r");
   ++numTaken;
+  if (numTaken == 1 && rest.empty() && !hasMore() && !isRow() &&
+      line.contains('\r')) {
+    fail("'" + sourceName(source.path).str() +
+         "' ends its lines with carriage returns alone; help: convert them "
+         "with: tr '\\r' '\\n'");
+    return Failed;
+  }
   return Good;
 }
 

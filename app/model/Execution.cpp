@@ -96,7 +96,7 @@ bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
   if (!execution.vocabularies.load(session, arguments, weights,
                                    arguments.weights))
     return false;
-  session.addSets(execution.vocabularies.sizes());
+  session.addSizes(execution.vocabularies.sizes());
   size_t numStored = execution.vocabularies.sizes().size();
   execution.model = session.openToExecute(&weights);
   if (!execution.model ||
@@ -105,7 +105,7 @@ bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
     return false;
   // The spec's vocabulary models determine vocabulary sizes.
   if (auto sizes = execution.vocabularies.sizes(); sizes.size() > numStored) {
-    session.addSets(sizes);
+    session.addSizes(sizes);
     execution.model = session.openToExecute(&weights);
   }
   if (!execution.model ||

@@ -100,9 +100,9 @@ vocabularySizes(const Model &model, const runtime::TensorFile &weights) {
   return {sizes.begin(), sizes.end()};
 }
 
-void Session::addSets(
+void Session::addSizes(
     const std::vector<std::pair<std::string, std::string>> &more) {
-  llvm::append_range(sets, more);
+  llvm::append_range(sizes, more);
 }
 
 /// Reads the spec that weights contain. Returns false if there is none
@@ -191,10 +191,11 @@ std::unique_ptr<Model> Session::compile(const FrontendOptions &options) {
   if (model)
     specSource.dims = model->dims;
   parts.push_back("sets");
-  for (const auto &[name, value] : options.sets) {
-    parts.push_back(name);
-    parts.push_back(value);
-  }
+  for (const auto *pairs : {&options.sets, &options.sizes})
+    for (const auto &[name, value] : *pairs) {
+      parts.push_back(name);
+      parts.push_back(value);
+    }
   modelIdentity = codegen::ObjectCache::keyOf(parts);
   return model;
 }
@@ -204,15 +205,16 @@ std::unique_ptr<Model> Session::open(const runtime::TensorFile *weights) {
     return nullptr;
   FrontendOptions options;
   options.sets = sets;
+  options.sizes = sizes;
   std::unique_ptr<Model> model = compile(options);
   if (!weights && stored)
     weights = &storedWeights;
   if (!model || !weights)
     return model;
-  auto sizes = vocabularySizes(*model, *weights);
-  if (sizes.empty())
+  auto theirs = vocabularySizes(*model, *weights);
+  if (theirs.empty())
     return model;
-  llvm::append_range(options.sets, sizes);
+  llvm::append_range(options.sets, theirs);
   return compile(options);
 }
 
@@ -449,9 +451,11 @@ std::vector<std::string> fovea::cli::equationsNamed(Session &session,
   if (found.empty()) {
     std::vector<StringRef> candidates(all.begin(), all.end());
     StringRef meant = nearest(name, candidates);
-    session.error(
-        "there is no equation '" + name + "'" +
-        (meant.empty() ? "" : "; did you mean '" + meant.str() + "'?"));
+    session.error("there is no equation '" + name + "'" +
+                  (StringRef(name).contains(',')
+                       ? "; help: separate names with spaces, not commas"
+                   : meant.empty() ? ""
+                                   : "; did you mean '" + meant.str() + "'?"));
   }
   return found;
 }

@@ -39,8 +39,8 @@ public:
   const std::vector<std::pair<std::string, std::string>> &givenSets() const {
     return arguments.sets;
   }
-  /// Overrides beside those of the command line, for all later models.
-  void addSets(const std::vector<std::pair<std::string, std::string>> &sets);
+  /// Sizes of vocabularies for all later models that have these.
+  void addSizes(const std::vector<std::pair<std::string, std::string>> &more);
 
   /// Compiles the spec. Missing vocabulary sizes come from `weights`. Null on
   /// an error (diagnosed).
@@ -110,7 +110,7 @@ private:
 
   const Arguments &arguments;
   /// The overrides of the command line, and these plus those of weights.
-  std::vector<std::pair<std::string, std::string>> given, sets;
+  std::vector<std::pair<std::string, std::string>> given, sets, sizes;
   std::string modelIdentity;
   StoredSpec specSource;
   /// The spec that the command line names by its weights, and the weights

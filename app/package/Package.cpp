@@ -249,13 +249,13 @@ bool Package::openModel() {
   if (!readWeightsFile(session, arguments.weights, weights) ||
       !vocabularies.load(session, arguments, weights, arguments.weights))
     return false;
-  session.addSets(vocabularies.sizes());
+  session.addSizes(vocabularies.sizes());
   model = session.openToExecute(&weights);
   if (!model || !vocabularies.read(session, arguments, *model) ||
       !vocabularies.readModels(session, arguments, *model))
     return false;
   auto sizes = vocabularies.sizes(/*ofAll=*/true);
-  session.addSets(sizes);
+  session.addSizes(sizes);
   if (!sizes.empty())
     model = session.openToExecute(&weights);
   if (!model || (isPage() && !checkPageSize()))

@@ -1,6 +1,7 @@
 //===- TrainBlock.cpp - the train block of a spec as texts ----------------===//
 
 #include "app/train/TrainBlock.h"
+#include "frontends/fov/syntax/Lexer.h"
 
 #include <fmt/format.h>
 
@@ -27,6 +28,47 @@ TrainBlock fovea::cli::readTrainBlock(Model &model) {
   block.averagesExamples =
       average != block.entries.end() && average->second == "example";
   return block;
+}
+
+/// Returns the place of the value of `train { NAME = .. }` in the first file
+/// that has one.
+static llvm::SMLoc placeOfEntry(Session &session, StringRef name) {
+  llvm::SourceMgr &sources = session.diagnostics().sources();
+  for (unsigned id = 1; id <= sources.getNumBuffers(); ++id) {
+    StringRef text = sources.getMemoryBuffer(id)->getBuffer();
+    Diagnostics unused(llvm::nulls());
+    Lexer lexer(text, unused);
+    bool isTrain = false, isName = false;
+    for (Token token = lexer.next(); !token.is(Token::EndOfFile);
+         token = lexer.next()) {
+      if (token.newlineBefore && token.column == 0)
+        isTrain = false;
+      isTrain |= token.text == "train";
+      if (isName && token.text == "=")
+        return lexer.next().loc();
+      isName = isTrain && token.text == name;
+    }
+  }
+  return {};
+}
+
+void fovea::cli::reportTrainOption(Session &session, const Arguments &arguments,
+                                   const runtime::Status &status) {
+  const std::string text = status.text();
+  auto [name, rest] = StringRef(text).split(" = .. }: ");
+  if (!name.consume_front("train { "))
+    return session.error(arguments.spec() + ": " + text);
+  for (const auto &[key, value] : llvm::reverse(arguments.sets))
+    if (key == "train." + name.str())
+      return session.diagnostics().error(
+          Code::override, {}, "--set " + key + "=" + value + ": " + rest.str());
+  if (arguments.batch && name == "batch")
+    return session.error("'--batch " + std::to_string(*arguments.batch) +
+                         "': " + rest.str());
+  llvm::SMLoc place = placeOfEntry(session, name);
+  session.diagnostics().error(Code::optionValue, place,
+                              place.isValid() ? text
+                                              : arguments.spec() + ": " + text);
 }
 
 bool fovea::cli::readFrozen(Session &session, const Arguments &arguments,

@@ -256,7 +256,8 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
       return false;
     this->end.batch = batches[begin];
     return fail(TrainEnd::NotFinite,
-                fmt::format("the {} is not finite in update {}",
+                fmt::format("the {} is not finite in update {}; help: lower "
+                            "train.rate, or set train.clip",
                             learner.firstNotFinite(), position.update + 1));
   }
   ++position.update;

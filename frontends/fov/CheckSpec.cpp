@@ -32,11 +32,48 @@ llvm::StringRef fovea::fov::preludeText() {
   return llvm::StringRef(text, sizeof(text) - 1);
 }
 
-/// Returns the error in the value of an option that shapes the objective;
-/// empty: none. Options for the updates are checked by the training
+/// Returns the error in a whole number of `decode { }`; empty: none. The bounds
+/// are those of runtime/search/SearchOptions.h.
+static std::string countMistake(llvm::StringRef name, const OptionValue &value,
+                                int64_t least, int64_t most) {
+  const auto *whole = std::get_if<int64_t>(&value);
+  if (whole && *whole >= least && *whole <= most)
+    return "";
+  return "'" + name.str() + "' is a whole number from " +
+         std::to_string(least) + " to " + std::to_string(most);
+}
+
+/// Returns whether a value is `none`, `per_symbol`, `gnmt` or `gnmt(A)`.
+static bool isLengthNorm(const OptionValue &value) {
+  const auto *text = std::get_if<std::string>(&value);
+  if (!text)
+    return false;
+  llvm::StringRef rule = *text;
+  if (rule == "none" || rule == "per_symbol" || rule == "gnmt")
+    return true;
+  double power = 0;
+  return rule.consume_front("gnmt(") && rule.consume_back(")") &&
+         !rule.trim().getAsDouble(power);
+}
+
+/// Returns the error in the value of an option that shapes the objective or the
+/// search; empty: none. Options for the updates are checked by the training
 /// (runtime/train/TrainOptions.h).
-static std::string valueMistake(llvm::StringRef name,
+static std::string valueMistake(llvm::StringRef block, llvm::StringRef name,
                                 const OptionValue &value) {
+  constexpr int64_t mostHypotheses = 10'000, mostSteps = 1'000'000;
+  if (block == "decode") {
+    if (name == "beam")
+      return countMistake(name, value, 1, mostHypotheses);
+    if (name == "shortest")
+      return countMistake(name, value, 0, mostSteps);
+    // An expression of lengths is an equation.
+    if (name == "longest" && !std::holds_alternative<std::string>(value))
+      return countMistake(name, value, 1, mostSteps);
+    if (name == "normalise" && !isLengthNorm(value))
+      return "'normalise' is none, per_symbol or gnmt(A), with a number A";
+    return "";
+  }
   if (name != "smooth")
     return "";
   double number = std::nan("");
@@ -83,7 +120,8 @@ static void addBlock(const Program &program, llvm::StringRef block,
         slot = value.real;
       else
         slot = textOf(value.range).str();
-      if (std::string mistake = valueMistake(key, slot); !mistake.empty())
+      if (std::string mistake = valueMistake(block, key, slot);
+          !mistake.empty())
         diagnostics.error(Code::optionValue, value.loc, mistake);
     }
   }
@@ -111,7 +149,7 @@ static OptionValues optionsOf(const Program &program, llvm::StringRef block,
         slot = number;
       else
         slot = text;
-      mistake = valueMistake(name, slot);
+      mistake = valueMistake(block, name, slot);
     }
     if (!mistake.empty())
       diagnostics.error(Code::override, {},
@@ -415,8 +453,11 @@ fovea::fov::checkSpec(llvm::StringRef text, llvm::StringRef name,
     if (!llvm::StringRef(set.first).starts_with("train.") &&
         !llvm::StringRef(set.first).starts_with("decode."))
       overrides.push_back(set);
+  size_t numGiven = overrides.size();
+  llvm::append_range(overrides, options.sizes);
   for (bool decoding : {false, true}) {
-    Elaborator elaborator(diagnostics, spec->prelude, overrides, decoding);
+    Elaborator elaborator(diagnostics, spec->prelude, overrides, numGiven,
+                          decoding);
     std::unique_ptr<Elaborated> model = elaborator.run(*spec->program);
     if (!decoding)
       result.replacements = elaborator.replacements;

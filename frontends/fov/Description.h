@@ -46,6 +46,9 @@ struct SpecFacts {
 struct FrontendOptions {
   /// `--set K=V`, in order; the last of a key counts.
   std::vector<std::pair<std::string, std::string>> sets;
+  /// Sizes of vocabularies, `src.vocab`, for a spec that has these; they follow
+  /// `sets`.
+  std::vector<std::pair<std::string, std::string>> sizes;
   /// The folder in which `use m` finds `m.fov`; empty: the spec's folder.
   std::string includeDir;
   /// Returns the text of a file that `use` names, overriding the disk; nothing

@@ -54,6 +54,10 @@ Status fovea::runtime::applyFlags(const SearchFlags &flags,
   if (flags.maxLength)
     options.longest = flags.maxLength;
   options.shortest = flags.minLength.value_or(options.shortest);
+  if (flags.minLength && flags.maxLength && *flags.minLength > *flags.maxLength)
+    return Status::error(
+        fmt::format("'--min-length {}' is more than '--max-length {}'",
+                    *flags.minLength, *flags.maxLength));
   options.nbest = flags.nbest.value_or(1);
   options.sample = flags.sample;
   options.seed = flags.seed.value_or(0);

@@ -16,6 +16,7 @@
 #include "tools/fovea/Options.h"
 #include "tools/fovea/Version.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Process.h"
 
@@ -231,6 +232,18 @@ static std::string faultOf(llvm::StringRef text, const CLI::App &app) {
          help;
 }
 
+/// The option that is given an empty value, or null. A shell makes one from a
+/// variable that is not set. Words may be empty.
+static const CLI::Option *emptyOption(const CLI::App &command) {
+  for (const CLI::Option *option : command.get_options()) {
+    std::string type = option->get_type_name();
+    if (type != "WORDS" && type != "TEXT" && option->get_expected_max() > 0 &&
+        llvm::is_contained(option->results(), ""))
+      return option;
+  }
+  return nullptr;
+}
+
 /// Warns about options that have no effect.
 static void explainIdle(CLI::App &command, const Arguments &arguments) {
   auto isGiven = [&](llvm::StringRef name) {
@@ -380,6 +393,11 @@ std::optional<Arguments> fovea::cli::parseCommandLine(int argc, char **argv,
     std::fputs(completionFor(app, arguments.shell).c_str(), stdout);
     return end(done);
   }
+  if (const CLI::Option *option = emptyOption(*app.get_subcommands().front()))
+    return end(explain(Code::argumentValue,
+                       "'" + option->get_name() +
+                           "' has an empty value; help: name what it takes, "
+                           "or leave the option out"));
   findStored(arguments);
   if (std::string missing = missingOption(arguments); !missing.empty())
     return end(

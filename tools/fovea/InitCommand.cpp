@@ -42,7 +42,7 @@ int fovea::cli::runInit(const Arguments &given) {
   if (!model || !vocabularies.readModels(session, arguments, *model))
     return session.finish();
   if (auto sizes = vocabularies.sizes(); !sizes.empty()) {
-    session.addSets(sizes);
+    session.addSizes(sizes);
     model = session.open();
     if (!model)
       return session.finish();

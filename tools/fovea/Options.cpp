@@ -228,6 +228,7 @@ private:
     command
         ->add_option("--valid", arguments.valid,
                      "the validation data, in the format of --data")
+        ->check(dataPairs())
         ->type_name("NAME=FILE");
     command
         ->add_option("--out", arguments.folder,

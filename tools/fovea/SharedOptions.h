@@ -8,6 +8,7 @@
 #ifndef FOVEA_TOOLS_FOVEA_SHAREDOPTIONS_H
 #define FOVEA_TOOLS_FOVEA_SHAREDOPTIONS_H
 
+#include "app/data/Examples.h"
 #include "app/data/Inputs.h"
 #include "app/open/ChooseTarget.h"
 #include "runtime/model/SearchFlagsCli.h"
@@ -26,6 +27,20 @@ inline CLI::Validator pair() {
             return splitPair(text, name, file)
                        ? ""
                        : "takes NAME=FILE, not '" + text + "'";
+          },
+          ""};
+}
+
+/// Pairs NAME=FILE, or one file.
+inline CLI::Validator dataPairs() {
+  return {[](const std::string &text) -> std::string {
+            for (const GivenData &data : splitData({text})) {
+              llvm::StringRef path = data.path;
+              if (data.name.empty() &&
+                  (path.ends_with("=") || path.starts_with("=")))
+                return "takes NAME=FILE, not '" + path.str() + "'";
+            }
+            return "";
           },
           ""};
 }
@@ -127,6 +142,7 @@ protected:
                          "NAME=FILE:COLUMN; or one batch, FILE.safetensors"
                        : "one batch, a safetensors file")
             ->type_name(asText ? "NAME=FILE" : "FILE")
+            ->check(dataPairs())
             ->required();
     if (asText)
       addVocabularies(command);

@@ -101,7 +101,7 @@ bool TrainCommand::openModel() {
   if (!shareVocabularies(texts))
     return false;
   auto sizes = vocabularies.sizes(/*ofAll=*/true);
-  session.addSets(sizes);
+  session.addSizes(sizes);
   if (!sizes.empty())
     model = session.openToExecute();
   if (!model)
@@ -164,7 +164,7 @@ bool TrainCommand::readOptions() {
   runtime::TrainOptions &options = training.options;
   if (Status status = readTrainOptions(entries, model->dims, options);
       status.failed()) {
-    session.error(arguments.spec() + ": " + status.text());
+    reportTrainOption(session, arguments, status);
     return false;
   }
   options.roundsWeights = weightFormat(arguments) != nullptr;
@@ -202,6 +202,7 @@ bool TrainCommand::readOptions() {
 bool TrainCommand::readData(const std::vector<std::string> &given,
                             int64_t firstId, TrainData &data) {
   TrainDataOptions options;
+  options.wanted.option = &data == &training.valid ? "--valid" : "--data";
   options.wanted.needed = programs->dataOf("grad");
   options.wanted.known = describeAllData(*model);
   options.bucketLength = training.options.bucketLength;
@@ -346,8 +347,16 @@ bool TrainCommand::beginOrResume() {
   differences.report(now);
   std::vector<std::string> mistakes =
       learner->load(state, differences.hasSameRule(now));
-  for (const std::string &mistake : mistakes)
-    session.error(mistake);
+  // One size is the reason for the extents of many parameters.
+  std::string other =
+      mistakes.empty() ? "" : otherSizes(session, *model, state);
+  if (!other.empty())
+    session.error("the resumed run has " + other +
+                  "; help: leave out the '--set' that changes it, or choose "
+                  "another --out");
+  else
+    for (const std::string &mistake : mistakes)
+      session.error(mistake);
   // The equations need not repeat errors that the weights report.
   if (mistakes.empty())
     differences.reportEquations(now);

@@ -19,6 +19,34 @@ using ast::StatementKind;
 // Symbols
 //===----------------------------------------------------------------------===//
 
+/// The name of the left side at `loc`, and the texts of its indices; none if
+/// they are not simple.
+static std::pair<StringRef, SmallVector<StringRef>> leftAt(SMLoc loc) {
+  StringRef line = StringRef(loc.getPointer());
+  line = line.take_front(line.find('\n'));
+  auto [name, rest] = line.split('[');
+  StringRef inside = rest.take_front(rest.find(']'));
+  SmallVector<StringRef> indices;
+  if (!rest.contains(']') || inside.contains('['))
+    return {name.trim(), {}};
+  inside.split(indices, ',');
+  for (StringRef &index : indices)
+    index = index.trim();
+  return {name.trim(), indices};
+}
+
+/// `: write S[-1,j,k]` for `S[-1]` beside `S[i,j,k]`.
+static std::string withMoreIndices(SMLoc one, SMLoc other) {
+  auto [name, fewer] = leftAt(one);
+  SmallVector<StringRef> more = leftAt(other).second;
+  if (fewer.size() > more.size())
+    std::swap(fewer, more);
+  if (fewer.empty() || fewer.size() == more.size())
+    return "";
+  llvm::append_range(fewer, ArrayRef(more).drop_front(fewer.size()));
+  return ": write " + name.str() + "[" + llvm::join(fewer, ",") + "]";
+}
+
 Symbol *Elaborator::declare(Scope &scope, StringRef name, Symbol symbol) {
   auto [it, inserted] = scope.symbols.try_emplace(name, symbol);
   if (inserted)
@@ -118,7 +146,8 @@ void Elaborator::declareEquations(const Statements &statements, Scope &scope) {
                     counted(left.places.size(), "index") + " here but " +
                     std::to_string(family->isStatic.size()) +
                     " elsewhere; help: all equations of '" + left.name.str() +
-                    "' need the same number of indices",
+                    "' need the same number of indices" +
+                    withMoreIndices(left.loc, family->loc),
                 {{family->loc, "its first equation is here"}});
         continue;
       }
@@ -248,17 +277,30 @@ std::string Elaborator::vocabularyMeantBy(StringRef key) const {
   return "";
 }
 
+/// The nearest name that --set can override, or all if they are few.
+static std::string overrideHelp(StringRef key, ArrayRef<StringRef> known) {
+  constexpr size_t most = 12;
+  return known.size() > most ? suggestion(key, known)
+                             : existing(key, {known.begin(), known.end()});
+}
+
 void Elaborator::checkOverrides() {
   std::vector<StringRef> known(keys.begin(), keys.end());
-  for (const auto &[key, text] : overrides) {
+  for (const auto &[key, text] : ArrayRef(overrides).take_front(numGiven)) {
     if (keys.count(key))
       continue;
     std::string vocabulary = vocabularyMeantBy(key);
+    for (StringRef block : {"train", "decode"})
+      if (llvm::is_contained(optionNames(block), key))
+        return error(Code::override, {},
+                     "--set " + key + ": '" + key + "' is an option of " +
+                         block.str() + "; help: write --set " + block.str() +
+                         "." + key + "=" + text);
     error(Code::override, {},
           "--set " + key +
               ": the spec has no dim, const or vocabulary of this name" +
               (vocabulary.empty()
-                   ? suggestion(key, known)
+                   ? overrideHelp(key, known)
                    : "; help: write --set " + vocabulary + ".vocab=" + text +
                          " for the size of vocabulary '" + vocabulary + "'"));
   }

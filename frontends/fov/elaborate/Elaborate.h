@@ -157,8 +157,9 @@ struct Bindings {
 class Elaborator {
 public:
   Elaborator(Diagnostics &diagnostics, const Program &prelude,
-             const Overrides &overrides, bool decoding)
-      : diagnostics(diagnostics), prelude(prelude), overrides(overrides) {
+             const Overrides &overrides, size_t numGiven, bool decoding)
+      : diagnostics(diagnostics), prelude(prelude), overrides(overrides),
+        numGiven(numGiven) {
     model = std::make_unique<Elaborated>();
     model->decoding = decoding;
   }
@@ -468,6 +469,8 @@ private:
   std::set<std::pair<const Scope *, std::string>> missing;
   const Program &prelude;
   const Overrides &overrides;
+  /// The first ones are the user's; the spec need not have the others.
+  size_t numGiven;
   std::set<std::string> keys; // that --set may name
   std::unique_ptr<Elaborated> model;
   std::deque<Scope> scopes;
