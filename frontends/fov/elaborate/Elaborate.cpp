@@ -19,34 +19,6 @@ using ast::StatementKind;
 // Symbols
 //===----------------------------------------------------------------------===//
 
-/// The name of the left side at `loc`, and the texts of its indices; none if
-/// they are not simple.
-static std::pair<StringRef, SmallVector<StringRef>> leftAt(SMLoc loc) {
-  StringRef line = StringRef(loc.getPointer());
-  line = line.take_front(line.find('\n'));
-  auto [name, rest] = line.split('[');
-  StringRef inside = rest.take_front(rest.find(']'));
-  SmallVector<StringRef> indices;
-  if (!rest.contains(']') || inside.contains('['))
-    return {name.trim(), {}};
-  inside.split(indices, ',');
-  for (StringRef &index : indices)
-    index = index.trim();
-  return {name.trim(), indices};
-}
-
-/// `: write S[-1,j,k]` for `S[-1]` beside `S[i,j,k]`.
-static std::string withMoreIndices(SMLoc one, SMLoc other) {
-  auto [name, fewer] = leftAt(one);
-  SmallVector<StringRef> more = leftAt(other).second;
-  if (fewer.size() > more.size())
-    std::swap(fewer, more);
-  if (fewer.empty() || fewer.size() == more.size())
-    return "";
-  llvm::append_range(fewer, ArrayRef(more).drop_front(fewer.size()));
-  return ": write " + name.str() + "[" + llvm::join(fewer, ",") + "]";
-}
-
 Symbol *Elaborator::declare(Scope &scope, StringRef name, Symbol symbol) {
   auto [it, inserted] = scope.symbols.try_emplace(name, symbol);
   if (inserted)
@@ -146,8 +118,7 @@ void Elaborator::declareEquations(const Statements &statements, Scope &scope) {
                     counted(left.places.size(), "index") + " here but " +
                     std::to_string(family->isStatic.size()) +
                     " elsewhere; help: all equations of '" + left.name.str() +
-                    "' need the same number of indices" +
-                    withMoreIndices(left.loc, family->loc),
+                    "' need the same number of indices",
                 {{family->loc, "its first equation is here"}});
         continue;
       }
