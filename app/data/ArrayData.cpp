@@ -167,7 +167,7 @@ Status ArrayData::take(Array &array, int64_t count, runtime::Tensor &tensor) {
 Status ArrayData::read(const std::string &path,
                        std::vector<runtime::Example> &examples) {
   examples.clear();
-  if (numDone > 0 && (isWhole || numDone == numAll))
+  if (numDone > 0 && (isWhole || numDone >= numAll))
     return Status::success();
   int64_t count = std::min(numPart, numAll - numDone);
   runtime::TensorFile part;
