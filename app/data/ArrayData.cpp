@@ -123,6 +123,7 @@ Status ArrayData::addAll(const std::string &path, const Model &model,
 
 void ArrayData::begin(std::vector<runtime::DataSpec> wanted) {
   specs = std::move(wanted);
+  isWhole = specs.empty();
   int64_t most = 1;
   for (auto &[name, array] : arrays) {
     const std::vector<int64_t> &shape = array.shape();
@@ -167,7 +168,7 @@ Status ArrayData::take(Array &array, int64_t count, runtime::Tensor &tensor) {
 Status ArrayData::read(const std::string &path,
                        std::vector<runtime::Example> &examples) {
   examples.clear();
-  if (numDone > 0 && (isWhole || numDone >= numAll))
+  if (numDone > 0 && (isWhole || numDone == numAll))
     return Status::success();
   int64_t count = std::min(numPart, numAll - numDone);
   runtime::TensorFile part;

@@ -228,12 +228,6 @@ private:
       names.push_back(data.name);
     return names;
   }
-  const DataInfo *infoOf(StringRef name) {
-    for (const DataInfo &data : model.data)
-      if (data.name == name)
-        return &data;
-    return nullptr;
-  }
 
   Session &session;
   const std::vector<GivenData> &given;
@@ -298,7 +292,7 @@ bool ExampleReader::readTensors(const std::string &path,
 /// Opens the arrays of a numpy file: all of them, or those of one data name.
 bool ExampleReader::openArrays(const std::string &path,
                                const std::string &name) {
-  const DataInfo *info = name.empty() ? nullptr : infoOf(name);
+  const DataInfo *info = name.empty() ? nullptr : infoOf(model, name);
   if (!name.empty() && !info)
     return fail("there is no data '" + name + "'" +
                 existing(name, dataNames()));
@@ -318,7 +312,7 @@ bool ExampleReader::openArrays(const std::string &path,
 /// Opens one data name that comes as text or as files.
 bool ExampleReader::openNamed(const GivenData &data) {
   const std::string &name = data.name, &path = data.path;
-  const DataInfo *info = infoOf(name);
+  const DataInfo *info = infoOf(model, name);
   if (!info)
     return fail("there is no data '" + name + "'" +
                 existing(name, dataNames()));

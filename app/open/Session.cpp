@@ -214,7 +214,7 @@ std::unique_ptr<Model> Session::open(const runtime::TensorFile *weights) {
   auto theirs = vocabularySizes(*model, *weights);
   if (theirs.empty())
     return model;
-  llvm::append_range(options.sets, theirs);
+  llvm::append_range(options.sizes, theirs);
   return compile(options);
 }
 

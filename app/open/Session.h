@@ -110,7 +110,8 @@ private:
 
   const Arguments &arguments;
   /// The overrides of the command line, and these plus those of weights.
-  std::vector<std::pair<std::string, std::string>> given, sets, sizes;
+  std::vector<std::pair<std::string, std::string>> given, sets;
+  std::vector<std::pair<std::string, std::string>> sizes; // of vocabularies
   std::string modelIdentity;
   StoredSpec specSource;
   /// The spec that the command line names by its weights, and the weights

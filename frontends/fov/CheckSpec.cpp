@@ -13,6 +13,7 @@
 #include "frontends/fov/check/Warnings.h"
 #include "frontends/fov/lower/Gradients.h"
 #include "frontends/fov/syntax/Parser.h"
+#include "runtime/search/SearchOptions.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -32,8 +33,7 @@ llvm::StringRef fovea::fov::preludeText() {
   return llvm::StringRef(text, sizeof(text) - 1);
 }
 
-/// Returns the error in a whole number of `decode { }`; empty: none. The bounds
-/// are those of runtime/search/SearchOptions.h.
+/// Returns the error in a whole number of `decode { }`; empty: none.
 static std::string countMistake(llvm::StringRef name, const OptionValue &value,
                                 int64_t least, int64_t most) {
   const auto *whole = std::get_if<int64_t>(&value);
@@ -61,15 +61,14 @@ static bool isLengthNorm(const OptionValue &value) {
 /// (runtime/train/TrainOptions.h).
 static std::string valueMistake(llvm::StringRef block, llvm::StringRef name,
                                 const OptionValue &value) {
-  constexpr int64_t mostHypotheses = 10'000, mostSteps = 1'000'000;
   if (block == "decode") {
     if (name == "beam")
-      return countMistake(name, value, 1, mostHypotheses);
+      return countMistake(name, value, 1, runtime::mostHypotheses);
     if (name == "shortest")
-      return countMistake(name, value, 0, mostSteps);
+      return countMistake(name, value, 0, runtime::mostSteps);
     // An expression of lengths is an equation.
     if (name == "longest" && !std::holds_alternative<std::string>(value))
-      return countMistake(name, value, 1, mostSteps);
+      return countMistake(name, value, 1, runtime::mostSteps);
     if (name == "normalise" && !isLengthNorm(value))
       return "'normalise' is none, per_symbol or gnmt(A), with a number A";
     return "";

@@ -239,15 +239,16 @@ static bool readsAhead(const Spec &spec) {
 /// continues with the best of the one before.
 static bool searchesAlike(const PhaseModules &phases) {
   int64_t searches = 0;
-  auto count = [&](mlir::Operation *op) {
-    auto choice = mlir::dyn_cast<attn::ChoiceOp>(op);
-    bool isOutside = choice && choice.getResult() && !choice.getLatent() &&
-                     numChoiceAxes(choice) > 0 &&
-                     !op->getParentOfType<attn::SearchOp>();
-    searches += isOutside ? 2 : mlir::isa<attn::SearchOp>(op);
-  };
-  findContainer(phases.at(Phase::schedule), "decode")->walk(count);
-  return searches <= 1;
+  bool choosesOutside = false;
+  mlir::Operation *decoder =
+      findContainer(phases.at(Phase::schedule), "decode");
+  decoder->walk([&](attn::SearchOp) { ++searches; });
+  decoder->walk([&](attn::ChoiceOp op) {
+    choosesOutside |= op.getResult() && !op.getLatent() &&
+                      numChoiceAxes(op) > 0 &&
+                      !op->getParentOfType<attn::SearchOp>();
+  });
+  return searches <= 1 && !choosesOutside;
 }
 
 void fovea::random::compareWithPhases(const std::vector<Searched> &searches,

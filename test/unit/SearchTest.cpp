@@ -202,3 +202,21 @@ TEST_F(SearchTest, ReadsTheOptionsOfTheModel) {
   EXPECT_EQ(readSearchOptions(*module, options).text(),
             "'gnmt(x)' is not none, per_symbol or gnmt(A)");
 }
+
+/// Commands refuse such options before; callers of the library may pass them.
+TEST(SearchOptionsTest, RefusesMoreThanASearchCanHold) {
+  auto errorOf = [](auto change) {
+    fovea::runtime::SearchOptions options;
+    change(options);
+    return fovea::runtime::check(options).text();
+  };
+  EXPECT_EQ(errorOf([](auto &options) { options.beam = 10'001; }),
+            "a search keeps at most 10000 hypotheses, not 10001");
+  EXPECT_EQ(errorOf([](auto &options) { options.longest = 1'000'001; }),
+            "a search makes at most 1000000 steps, not 1000001");
+  EXPECT_EQ(errorOf([](auto &options) {
+              options.beam = 10'000;
+              options.longest = 1'000'000;
+            }),
+            "");
+}
