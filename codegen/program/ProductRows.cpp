@@ -110,8 +110,8 @@ Value LaunchEmitter::rowOfLeft(KernelBuilder &kernel, const Place &place,
   return kernel.select(inside, at, readableRow(kernel, place.frame, op));
 }
 
-/// The addresses of the left side's rows, for every participating example. One
-/// that has ended in an inner loop has none.
+/// The addresses of the left side's rows, for every listed example. One whose
+/// loop has ended, or that is not in the step, has none.
 void LaunchEmitter::emitRowList(ComputeOp op, const Storage &list) {
   auto fill = [&](KernelBuilder &kernel, const Place &place,
                   llvm::function_ref<Value(Value)> entry) {
@@ -124,23 +124,32 @@ void LaunchEmitter::emitRowList(ComputeOp op, const Storage &list) {
       kernel.store(entry(row), kernel.at(kernel.i64(), out, row));
     });
   };
+  auto loops = storage.around(op);
+  bool listsAll = !loops.empty() && isProductOverPlaces(op);
   Work work = {.units = count(), .needsNothing = true};
-  emitLaunch(op, "rows", work,
-             [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
-               kernel.loop(first, last, kernel.number(1), [&](Value row) {
-                 forRow(
-                     kernel, op, frame, row,
-                     [&](const Place &place) {
-                       fill(kernel, place, [&](Value row) {
-                         return rowOfLeft(kernel, place, op, row);
-                       });
-                     },
-                     [&](const Place &place) {
-                       Value none = readableRow(kernel, place.frame, op);
-                       fill(kernel, place, [&](Value) { return none; });
-                     });
-               });
-             });
+  emitLaunch(
+      op, "rows", work,
+      [&](KernelBuilder &kernel, Value frame, Value first, Value last) {
+        kernel.loop(first, last, kernel.number(1), [&](Value row) {
+          auto fillNone = [&](const Place &place) {
+            Value none = readableRow(kernel, place.frame, op);
+            fill(kernel, place, [&](Value) { return none; });
+          };
+          auto fillOwn = [&](const Place &place) {
+            fill(kernel, place,
+                 [&](Value row) { return rowOfLeft(kernel, place, op, row); });
+          };
+          auto fillRows = [&](const Place &place) {
+            if (!listsAll)
+              return fillOwn(place);
+            Value inStep =
+                kernel.less(row, kernel.slot(frame, loops.back()->rowsSlot));
+            kernel.branch(
+                inStep, [&] { fillOwn(place); }, [&] { fillNone(place); });
+          };
+          forRow(kernel, op, frame, row, fillRows, fillNone);
+        });
+      });
 }
 
 /// The columns of the result outside the product.

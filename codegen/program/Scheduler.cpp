@@ -558,7 +558,7 @@ void Scheduler::addProduct(ComputeOp op, const RowsProduct &product) {
          .op = op,
          .label = labelOf(op),
          .units = Units::examples,
-         .count = rowsAround(op)},
+         .count = isProductOverPlaces(op) ? batch() : rowsAround(op)},
         ofList);
   }
   addTiles(op, product, {rows, terms}, uses);

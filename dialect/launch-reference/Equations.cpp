@@ -321,16 +321,30 @@ Status Executor::excludes(ComputeOp op, ArrayRef<int64_t> places,
   return status;
 }
 
+/// Returns whether a product also has the rows of examples that are not in a
+/// step: one over places has those of all examples.
+static bool isOverPlaces(ComputeOp op) {
+  auto product = op->getAttrOfType<attn::ProductAttr>("attn.product");
+  return product && product.getKind() != attn::ProductKind::each &&
+         llvm::any_of(op.getResult().getType().getShape(),
+                      llvm::IsaPred<StringAttr>);
+}
+
+/// Represents the places of rows that are nowhere.
+static constexpr double nowhere = -1;
+
 /// The number that represents the places of a factor's rows; the rows that a
 /// condition excludes are nowhere.
 static double listedAs(const Site &site) {
   if (!site.problem.empty())
-    return -1;
+    return nowhere;
   return (site.memory ? MemoryOp(site.memory->op).getSlot() : 0) * 0x1p32 +
          static_cast<double>(site.base);
 }
 
 double Executor::listOf(ComputeOp op, size_t example) {
+  if (isOverPlaces(op) && !takesPart(op, example))
+    return nowhere;
   ReadOp left = leftOf(op);
   return left ? listedAs(siteOf(left.getArray(), example)) : linkedTerms;
 }
@@ -433,8 +447,13 @@ Status Executor::product(RunOp run, ComputeOp op) {
         break;
       if (!hasRows && !takesPart(op, example))
         continue;
-      // Rows of an inner loop that have ended give what nobody reads.
-      if (!takesPart(op, example, /*byRankToo=*/false)) {
+      // Rows that are not in the step, or whose inner loop has ended, give what
+      // nobody reads.
+      bool hasRank = isOverPlaces(op);
+      if (!takesPart(op, example, hasRank)) {
+        if (hasRank && memoryIn(op, attn::listName))
+          if (Status status = checkList(op, example, nowhere); status.failed())
+            return status;
         int64_t rows = 1;
         std::vector<int64_t> shape = shapeOf(op.getResult(), example);
         for (auto [axis, extent] : llvm::enumerate(shape))

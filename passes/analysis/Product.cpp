@@ -114,6 +114,13 @@ std::optional<RowsProduct> fovea::attn::rowsProductOf(ComputeOp op) {
   return result;
 }
 
+bool fovea::attn::isProductOverPlaces(ComputeOp op) {
+  ProductAttr product = productOf(op);
+  return product && product.getKind() != ProductKind::each &&
+         llvm::any_of(op.getResult().getType().getShape(),
+                      llvm::IsaPred<StringAttr>);
+}
+
 std::optional<ExampleProduct> fovea::attn::exampleProductOf(ComputeOp op) {
   ProductAttr product = productOf(op);
   if (!product || product.getKind() != ProductKind::each)

@@ -101,6 +101,10 @@ struct ExampleProduct {
 
 std::optional<RowsProduct> rowsProductOf(ComputeOp op);
 
+/// Returns whether `op` is a product of rows whose result has lengths. In a
+/// loop, each step then has the rows of all examples, not only of those in it.
+bool isProductOverPlaces(ComputeOp op);
+
 /// Returns whether a condition that reads arrays chooses the rows of a product,
 /// or the terms of a sum over the examples. The others are nowhere.
 bool choosesRows(ComputeOp op, const RowsProduct &product);

@@ -173,7 +173,8 @@ static KernelOp columnsAround(Operation *op) {
 }
 
 /// The next value of a carry overwrites it, after its last
-/// read.
+/// read. A product over places would also overwrite it for examples that are
+/// not in the step.
 void Placer::findCarriesInPlace(Operation *loop) {
   Block &body = loop->getRegion(0).front();
   Operation *yield = body.getTerminator();
@@ -182,7 +183,8 @@ void Placer::findCarriesInPlace(Operation *loop) {
     auto next =
         dyn_cast_if_present<ComputeOp>(computedBy(yield->getOperand(i)));
     if (!next || !isInBodyOf(loop, next) || locationOf(carry).isRow() ||
-        rowsOf.contains(next.getResult()) || batchOf(next) != batchOf(loop))
+        rowsOf.contains(next.getResult()) || batchOf(next) != batchOf(loop) ||
+        isProductOverPlaces(next))
       continue;
     bool isRead = llvm::any_of(carry.getUsers(), [&](Operation *user) {
       Operation *reader = user;

@@ -20,12 +20,22 @@ static void setLocation(Operation *op, StringRef name, unsigned room) {
       name, ArrayLocationAttr::get(op->getContext(), LocationKind::room, room));
 }
 
+/// Returns whether a product over places would read rows of examples that have
+/// not joined a reversed loop yet. No step has computed them.
+static bool readsAheadOfExamples(ComputeOp op, RowsProduct product) {
+  auto scan = dyn_cast<ScanOp>(op->getParentOp());
+  Value left = throughViews(product.left.getArray());
+  return scan && scan.getReverse() && isProductOverPlaces(op) &&
+         left.getParentBlock() == op->getBlock() && left.getDefiningOp();
+}
+
 bool fovea::attn::needsRowList(ComputeOp op) {
   std::optional<RowsProduct> product = rowsProductOf(op);
   if (!product || product->gathered)
     return product.has_value();
   return product->isByRows() && (product->kind == ProductKind::place ||
-                                 locationOf(product->left.getArray()).isRow());
+                                 locationOf(product->left.getArray()).isRow() ||
+                                 readsAheadOfExamples(op, *product));
 }
 
 ArrayType fovea::attn::rowListType(ComputeOp op) {
