@@ -55,14 +55,17 @@ class Data:
 
     # Text.
 
-    def _symbols(self, example: Any, symbols: Symbols) -> Any:
-        """Words as ids; a line of text as a file has it, with its </s>."""
+    def _symbols(self, example: Any, symbols: Symbols, axis: int = 0) -> Any:
+        """Words as ids; text of the last axis as a file has it, with its </s>."""
         if isinstance(example, str):
-            return self._id(example, symbols) if self.kind == "class" else \
-                symbols.ids_of(self.name, example)
+            if axis == self.rank:
+                return self._id(example, symbols)
+            if axis < self.rank - 1:  # text of several rows comes as a list of them
+                return example
+            return [self._id(word, symbols) for word in example.split()] \
+                if self.labels else symbols.ids_of(self.name, example)
         if isinstance(example, (list, tuple)):
-            return [self._id(item, symbols) if isinstance(item, str)
-                    else self._symbols(item, symbols) for item in example]
+            return [self._symbols(item, symbols, axis + 1) for item in example]
         return example
 
     def _id(self, word: str, symbols: Symbols) -> int:
@@ -94,6 +97,7 @@ class Data:
         if _is_masked(example):
             raise SpecError(f"example {number + 1} of '{self.name}' has masked values; "
                             "help: leave them out, an example is as long as its values")
+        given = example
         if self.kind in ("token", "class"):
             example = self._symbols(example, symbols)
         nested = max((axis for axis in self.free if self.parents[axis]), default=0)
@@ -105,8 +109,11 @@ class Data:
         if wrong:
             shape = "a number" if not self.rank else \
                 f"[{', '.join(self.extents)}]"
+            is_line = isinstance(given, str) and self.rank > 1
             raise SpecError(f"example {number + 1} of '{self.name}' is not {shape} of "
-                            f"{self.kind}: {short(example)}")
+                            f"{self.kind}: {short(given)}"
+                            + ("; help: give a list with the text of each "
+                               f"{self.extents[0]}" if is_line else ""))
         return value
 
     def _fits(self, value: Any, axis: int) -> bool:

@@ -221,6 +221,30 @@ def test_words_of_a_training(tmp_path):
     assert repr(model).startswith("<fovea.Model copier: src[S] : sentence")
 
 
+def test_text_of_rows(tmp_path):
+    """Rows of nested data are lists of texts, and what `decode` prints is read."""
+    (tmp_path / "tagger.fov").write_text("""model tagger
+data said[n < N, W[n]] : token, act[N] : class("tell", "ask")
+param e : embedding(4), out : linear(2)
+act[n] ~ categorical(out(sum[j < W[n]](e(said[n,j]))))
+""")
+    (tmp_path / "said").write_text("is it|it is\nit\n")
+    (tmp_path / "act").write_text("ask tell\ntell\n")
+    run("train", tmp_path / "tagger.fov", "--data",
+        f"said={tmp_path}/said,act={tmp_path}/act", "--out", tmp_path / "out",
+        "--steps", 2, "--quiet", "--threads", 1)
+    model = fovea.load(tmp_path / "out")
+    said = [["is it", "it is"], ["it"]]
+    words = [[["is", "it"], ["it", "is"]], [["it"]]]
+    acts = model.decode({"said": said})
+    assert acts == model.decode({"said": words})
+    assert model.score({"said": said, "act": acts}) == \
+        model.score({"said": words, "act": [line.split() for line in acts]})
+    with pytest.raises(fovea.SpecError, match=r"'is it\|it is'; help: give a list with "
+                                              "the text of each N"):
+        model.decode({"said": ["is it|it is"]})
+
+
 def test_text_of_sentencepiece(tmp_path):
     inputs = pathlib.Path(__file__).parents[2] / "test"
     for path in ("train/Inputs/pieces.fov", "unit/Inputs/pieces.model"):
