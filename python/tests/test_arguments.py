@@ -2,6 +2,8 @@
 or ignore is an error, and the model is as before."""
 
 import inspect
+import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -177,3 +179,21 @@ def test_parameters_are_assigned(copier, batch):
     with pytest.raises(TypeError):
         copier.dims["H"] = 9
     assert copier.loss(batch) == loss
+
+
+def test_documented_arguments():
+    """docs/PYTHON.md lists arguments that the functions have."""
+    page = pathlib.Path(__file__).parents[2] / "docs/PYTHON.md"
+    count = 0
+    for line in page.read_text(encoding="utf-8").splitlines():
+        for name, given in re.findall(r"`(\w[\w.]*)\(([^`]*)\)`", line.split(" | ")[0]):
+            function = getattr(fovea.Model, name, None) or \
+                getattr(fovea, name.removeprefix("fovea."), None)
+            if not line.startswith("| `") or not callable(function):
+                continue
+            known = inspect.signature(function).parameters
+            names = {part.split("=")[0].strip(" []") for part in given.split(",")} - {"", ".."}
+            is_open = any(one.kind is one.VAR_KEYWORD for one in known.values())
+            assert is_open or not names - set(known), (name, names - set(known))
+            count += 1
+    assert count > 10
