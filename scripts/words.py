@@ -4,8 +4,9 @@
     words.py
 
 Each table of section 11 must have one row for each word, in code: a function, a
-module or a helper of the prelude with its whole signature. Prints one line per
-table; fails if a word is missing, or unknown.
+module or a helper of the prelude with its whole signature. The table of modules
+also lists their parameters. Prints one line per table; fails if a word is missing,
+or unknown.
 """
 
 import pathlib
@@ -48,6 +49,32 @@ def prelude():
             continue
         (modules if re.search(r"^  param ", part, re.M) else functions).append(signature)
     return modules, functions
+
+
+def parameters():
+    """The paths of the parameters and states of each module of the prelude."""
+    result = {}
+    for part in re.split(r"^(?=def )", text("prelude.fov"), flags=re.M)[1:]:
+        paths = []
+        for line in re.findall(r"^  (?:param|state) (.*)$", part, re.M):
+            # `a, b : vector(n), c : linear(m, bias = false)`
+            for names, kind, rest in re.findall(r"((?:[a-z]\w*, )*[a-z]\w*) : (\w+)(\((?:[^()]|\([^()]*\))*\))", line):
+                ends = [""] if kind != "linear" else [".weight"] if "bias = false" in rest else \
+                    [".weight", ".bias"]
+                paths += [name + end for name in names.split(", ") for end in ends]
+        result[re.match(r"def (\w+)", part)[1]] = paths
+    return result
+
+
+def misnamed(page):
+    """The modules whose row lists other parameters than the prelude gives them."""
+    ours, wrong = parameters(), []
+    for signature, _, names in re.findall(r"^\| (`.*?) \| (.*) \| (.*) \|$",
+                                          page[page.index("| module |"):page.index("| distribution |")], re.M):
+        for name in re.findall(r"`(\w+)\(", signature):
+            if name in ours and re.findall(r"`([^`]+)`", names) != ours[name]:
+                wrong.append(f"{name} has {', '.join(ours[name])}")
+    return wrong
 
 
 def listed(page, header):
@@ -94,6 +121,9 @@ def main():
             print(f"{header}: missing {missing}, unknown {unknown}")
         else:
             print(f"{header}: {len(ours)} words agree")
+    for mistake in misnamed(page):
+        is_wrong = True
+        print(f"module: {mistake}")
     return is_wrong
 
 

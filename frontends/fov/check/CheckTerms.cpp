@@ -191,6 +191,14 @@ static std::string productHelp(const Term &a, const Term &b) {
 
 /// Two extents of one size are different expressions, as D and H*C where
 /// D = H*C: --set may change one of them.
+static std::string expressionHelp(const Extent &x, const Extent &y) {
+  if (!x.value() || x.value() != y.value())
+    return "";
+  return "; help: both are " + std::to_string(*x.value()) +
+         " here, but a size must be the same expression: write " + x.text() +
+         " or " + y.text() + " in both declarations";
+}
+
 static std::string expressionHelp(const Term &a, const Term &b) {
   if (a.shape->size() != b.shape->size())
     return "";
@@ -198,13 +206,33 @@ static std::string expressionHelp(const Term &a, const Term &b) {
   for (auto [x, y] : llvm::zip(*a.shape, *b.shape)) {
     if (x == y)
       continue;
-    if (!x.value() || x.value() != y.value())
-      return "";
-    help = "; help: both are " + std::to_string(*x.value()) +
-           " here, but a size must be the same expression: write " + x.text() +
-           " or " + y.text() + " in both declarations";
+    help = expressionHelp(x, y);
+    if (help.empty())
+      break;
   }
   return help;
+}
+
+/// The help for a product whose operands do not fit.
+static std::string contractionHelp(const Term &a, const Term &b, bool isDot) {
+  std::string help = isDot ? productHelp(a, b) : "";
+  if (!help.empty())
+    return help;
+  if (isDot && (a.shape->size() != 1 || b.shape->size() != 1))
+    return "; help: 'dot' takes two vectors; write the sum over an index, "
+           "sum[k](a[i,k] * b[k])";
+  const Extent &x = a.shape->back(), &y = b.shape->front();
+  help = expressionHelp(x, y);
+  if (!help.empty())
+    return help;
+  return isDot
+             ? "; help: both need one size; a layer maps one to the other: "
+               "param p : linear(" +
+                   x.text() + "), then dot(" + termText(a) + ", p(" +
+                   termText(b) + "))"
+             : "; help: '@' sums over the last axis of " + termText(a) + ", " +
+                   x.text() + ", and the first axis of " + termText(b) + ", " +
+                   y.text() + "; both must be the same size";
 }
 
 bool Checker::checkShapes(Term &term) {
@@ -437,8 +465,7 @@ bool Checker::checkContract(Term &term) {
             typed(a) + " and " + typed(b) +
             (isTurned
                  ? "; did you mean " + termText(b) + " @ " + termText(a) + "?"
-             : term.isDot ? productHelp(a, b)
-                          : ""));
+                 : contractionHelp(a, b, term.isDot)));
   return false;
 }
 

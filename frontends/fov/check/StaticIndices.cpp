@@ -80,6 +80,7 @@ public:
                          "nothing gives index '" + candidate.name +
                              "' a range; help: write " + candidate.name +
                              " < ...");
+        mistake(candidate);
         candidate.extent = 0;
       }
       elaborator.staticExtents[{candidate.owner, candidate.name}] =
@@ -100,6 +101,13 @@ private:
   void findRanges();
   void findLabels();
   void readStated(Candidate &candidate);
+  /// Records a reported mistake in the families that the candidate selects
+  /// from.
+  void mistake(const Candidate &candidate) {
+    for (Use &use : uses)
+      if (use.candidate == &candidate && use.isLeft)
+        use.family->hasMistake = true;
+  }
   void disagreements();
   bool isSelf(const Use &use);
   bool offer(const Use &use, const Extent &extent, int strength);
@@ -385,12 +393,14 @@ void StaticAnalysis::readStated(Candidate &candidate) {
   std::optional<Extent> extent =
       elaborator.size(*candidate.stated, scope, nullptr);
   std::optional<int64_t> value = extent ? extent->value() : std::nullopt;
-  if (extent && (!value || *value < 0))
+  if (extent && (!value || *value < 0)) {
     elaborator.error(Code::memberIndex, candidate.stated->loc,
                      "index '" + candidate.name +
                          "' selects members, so its range cannot be " +
                          extent->text() +
                          (value ? "" : ", which differs between examples"));
+    mistake(candidate);
+  }
   candidate.extent = value.value_or(0) < 0 || !value ? Extent(0) : *extent;
   candidate.strength = 1;
 }

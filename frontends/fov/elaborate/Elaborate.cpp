@@ -88,6 +88,35 @@ void Elaborator::indexNamed(StringRef name, SMLoc loc, const Symbol &symbol,
 // Declarations
 //===----------------------------------------------------------------------===//
 
+static std::string textBetween(SMLoc begin, SMLoc end) {
+  return {begin.getPointer(), end.getPointer()};
+}
+
+/// The left side with fewer places, and the further places of the other one:
+/// `S[-1,i,j]` for `S[-1]` and `S[t,i,j]`.
+static std::string withMorePlaces(const ast::Left &a, const ast::Left &b) {
+  const ast::Left &less = a.places.size() < b.places.size() ? a : b;
+  const ast::Left &more = &less == &a ? b : a;
+  std::string text;
+  for (size_t k = 0; k < more.places.size(); ++k) {
+    const ast::Place &place = (k < less.places.size() ? less : more).places[k];
+    const ast::Expr &last = place.bound ? *place.bound : *place.value;
+    text += (k == 0 ? "" : ",") +
+            textBetween(place.value->range.Start, last.range.End);
+  }
+  return less.name.str() + "[" + text + "]";
+}
+
+/// Returns the left side at `loc`.
+static const ast::Left *leftAt(ArrayRef<const Statement *> statements,
+                               SMLoc loc) {
+  for (const Statement *s : statements)
+    for (const ast::Left &left : s->lefts)
+      if (left.loc == loc)
+        return &left;
+  return nullptr;
+}
+
 void Elaborator::declareEquations(const Statements &statements, Scope &scope) {
   for (const Statement *s : statements) {
     if (s->kind != StatementKind::Equation && s->kind != StatementKind::Choice)
@@ -112,14 +141,17 @@ void Elaborator::declareEquations(const Statements &statements, Scope &scope) {
                 {{it->second.loc, "it is first declared here"}});
           continue;
         }
-        if (family->isStatic.size() != left.places.size())
+        if (family->isStatic.size() != left.places.size()) {
+          const ast::Left *first = leftAt(statements, family->loc);
           error(Code::numberOfIndices, left.loc,
                 "'" + left.name.str() + "' has " +
                     counted(left.places.size(), "index") + " here but " +
-                    std::to_string(family->isStatic.size()) +
-                    " elsewhere; help: all equations of '" + left.name.str() +
-                    "' need the same number of indices",
+                    std::to_string(family->isStatic.size()) + " elsewhere" +
+                    (first ? "; help: write " + withMorePlaces(*first, left) +
+                                 " = .."
+                           : ""),
                 {{family->loc, "its first equation is here"}});
+        }
         continue;
       }
       Family *family = &families.emplace_back();

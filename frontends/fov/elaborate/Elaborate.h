@@ -124,6 +124,9 @@ struct Family {
   std::map<StaticIndices, Member> members;
   bool isEquation = false; // against a parameter or data
   bool isData = false;
+  /// The range of its members is an error, which is reported. Reads of members
+  /// are no errors of their own.
+  bool hasMistake = false;
 };
 
 /// A namespace: the model, an import, or one call of a def.
@@ -513,8 +516,9 @@ private:
   };
   std::map<const Array *, SmallVector<CallUpdate, 1>> callUpdates;
   std::set<std::string> treated; // random names with an estimator
-  /// The choice whose treatment is being elaborated.
+  /// The choice whose treatment is being elaborated, and the treatment's text.
   const Choice *underTreatment = nullptr;
+  const ast::Expr *treatmentValue = nullptr;
   std::vector<Treatment> treatments;
   /// What `set` of decode { } replaces, except lengths.
   std::vector<const ast::Entry *> replacedInDecoding;

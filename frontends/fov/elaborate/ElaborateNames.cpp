@@ -40,6 +40,8 @@ bool Elaborator::resolveMember(Family &family, ArrayRef<const Expr *> given,
       continue;
     }
     std::optional<int64_t> value = staticValue(*given[k], scope, bindings);
+    if (!value && family.hasMistake)
+      return false;
     if (!value) {
       error(Code::memberIndex, given[k]->loc,
             "index of '" + family.name +

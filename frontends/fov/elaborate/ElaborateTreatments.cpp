@@ -297,6 +297,7 @@ void Elaborator::elaborateTreatments(Scope &scope) {
     for (Choice *choice : choicesOf(*treatment.symbol)) {
       llvm::SaveAndRestore present(underTreatment,
                                    static_cast<const Choice *>(choice));
+      llvm::SaveAndRestore presentValue(treatmentValue, treatment.value);
       std::string name = treatment.name.str();
       if (!choice->latent && treatment.isTraining && !isOfObserved) {
         error(Code::treatmentMisfit, treatment.loc,

@@ -111,6 +111,35 @@ std::string Elaborator::subscriptHelp(StringRef name, Scope &scope,
                  : "";
 }
 
+/// What to write in a treatment instead of the argument at `loc`, which has an
+/// index of the choice: `m` for `m[t]`.
+static std::string wholeArgument(const Expr *treatment, SMLoc loc,
+                                 const Choice &choice) {
+  const Expr *argument = nullptr;
+  if (treatment && treatment->kind == ExprKind::Call)
+    for (const ast::Item &item : treatment->items)
+      if (item.value->range.Start.getPointer() <= loc.getPointer() &&
+          loc.getPointer() < item.value->range.End.getPointer())
+        argument = item.value;
+  std::string places;
+  for (const PiecePlace &place : choice.places)
+    places += (places.empty() ? "" : ",") +
+              (place.var ? place.var->name : std::string(".."));
+  bool isWhole = argument && argument->kind == ExprKind::Index &&
+                 argument->args[0]->kind == ExprKind::Name &&
+                 argument->args.size() == choice.places.size() + 1;
+  for (auto [k, place] : llvm::enumerate(choice.places))
+    isWhole &= isWhole && place.var &&
+               argument->args[k + 1]->kind == ExprKind::Name &&
+               argument->args[k + 1]->name == place.var->name;
+  if (isWhole)
+    return "write " + argument->args[0]->name.str() + " without [" + places +
+           "], for all places at once";
+  return "give it a name, a[" + places +
+         "] = .., and write a, for all "
+         "places at once";
+}
+
 void Elaborator::undefined(StringRef name, SMLoc loc, Scope &scope,
                            const Bindings *bindings, WordUse use) {
   if (!missing.insert({&scope, name.str()}).second)
@@ -123,12 +152,12 @@ void Elaborator::undefined(StringRef name, SMLoc loc, Scope &scope,
       llvm::any_of(underTreatment->places, [&](const PiecePlace &at) {
         return at.var && at.var->name == name;
       }))
-    return error(
-        Code::undefinedName, loc,
-        "'" + name.str() + "' is an index of '" + underTreatment->target->name +
-            "', and there is none here; help: give what is meant for all "
-            "places at once, as a name that an equation defines",
-        {{underTreatment->loc, "it is an index here"}});
+    return error(Code::undefinedName, loc,
+                 "'" + name.str() + "' is an index of '" +
+                     underTreatment->target->name +
+                     "', which 'train' does not repeat; help: " +
+                     wholeArgument(treatmentValue, loc, *underTreatment),
+                 {{underTreatment->loc, "it is an index here"}});
   if (scope.def)
     for (Scope *s = scope.parent; s; s = s->parent) {
       auto it = s->symbols.find(name);
@@ -191,7 +220,8 @@ void Elaborator::undefined(StringRef name, SMLoc loc, Scope &scope,
         "conv2d, .. and what 'def' defines";
   } else if (use.place == WordPlace::Value && name.size() == 1 &&
              llvm::isLower(name.front())) {
-    text += "; help: an index belongs on the left, y[" + name.str() +
+    text += "; help: an index belongs on the left, " +
+            std::string(name == "y" ? "z" : "y") + "[" + name.str() +
             "] = ..., or in a reduction, sum[" + name.str() + "](...)";
   } else if (!own.empty() && own.size() <= mostListed) {
     llvm::sort(own);
