@@ -143,9 +143,13 @@ std::optional<ExampleProduct> fovea::attn::exampleProductOf(ComputeOp op) {
   return result;
 }
 
-bool fovea::attn::choosesRows(ComputeOp op, const RowsProduct &product) {
-  return product.gathered && product.runs == 1 && op.hasCondition() &&
+bool fovea::attn::conditionReads(ComputeOp op) {
+  return op.hasCondition() &&
          op.getCondition()
              .walk([](ReadOp) { return WalkResult::interrupt(); })
              .wasInterrupted();
+}
+
+bool fovea::attn::choosesRows(ComputeOp op, const RowsProduct &product) {
+  return product.gathered && product.runs == 1 && conditionReads(op);
 }

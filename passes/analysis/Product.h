@@ -105,6 +105,9 @@ std::optional<RowsProduct> rowsProductOf(ComputeOp op);
 /// loop, each step then has the rows of all examples, not only of those in it.
 bool isProductOverPlaces(ComputeOp op);
 
+/// Returns whether the condition of `op` reads arrays.
+bool conditionReads(ComputeOp op);
+
 /// Returns whether a condition that reads arrays chooses the rows of a product,
 /// or the terms of a sum over the examples. The others are nowhere.
 bool choosesRows(ComputeOp op, const RowsProduct &product);

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/fuse/GuardRows.h"
 #include "dialect/conditions/Conditions.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
@@ -15,6 +16,7 @@
 #include "passes/analysis/GatheredProduct.h"
 #include "passes/analysis/Product.h"
 #include "passes/analysis/RowGuards.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -28,7 +30,10 @@ namespace {
 /// The guards of the ops of one block.
 class BlockGuards {
 public:
-  explicit BlockGuards(Block &block) : block(block) {
+  /// `lanes`: for the products of a step, whose columns are a multiple of it;
+  /// none: for layers of a batch.
+  BlockGuards(Block &block, std::optional<int64_t> lanes)
+      : block(block), lanes(lanes) {
     for (auto op : block.getOps<ComputeOp>())
       ops.push_back(op);
   }
@@ -39,11 +44,16 @@ private:
   RowGuards ofFactors(ComputeOp op, ReadOp except);
   RowGuards ofUse(ReadOp read, ComputeOp reader);
   RowGuards ofReaders(ComputeOp op);
+  bool isLayer(ComputeOp op);
+  bool isLayerOfBatch(ComputeOp op);
   bool mayHave(ComputeOp op, const RowGuard &guard);
+  std::optional<SmallVector<Operation *>> laterOps(ComputeOp op,
+                                                   const RowGuard &guard);
   bool add(ComputeOp op, const RowGuards &guards);
   void require(ComputeOp op, const RowGuard &guard);
 
   Block &block;
+  std::optional<int64_t> lanes;
   std::vector<ComputeOp> ops;
   RowGuardTable table;
   /// Outside these guards an op is zero, or its value is not used. An op
@@ -137,26 +147,56 @@ RowGuards BlockGuards::ofReaders(ComputeOp op) {
   return common.value_or(RowGuards());
 }
 
+/// The ops from which a guard is computed and that come after `op`, in order;
+/// nothing if one of them depends on `op`.
+std::optional<SmallVector<Operation *>>
+BlockGuards::laterOps(ComputeOp op, const RowGuard &guard) {
+  llvm::SetVector<Operation *> later;
+  auto addOperands = [&](Operation *def) {
+    def->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *other = operand.getDefiningOp();
+            other && other->getBlock() == &block && !other->isBeforeInBlock(op))
+          later.insert(other);
+    });
+  };
+  addOperands(guard.bits);
+  for (size_t at = 0; at < later.size(); ++at) {
+    if (later[at] == op)
+      return std::nullopt;
+    addOperands(later[at]);
+  }
+  SmallVector<Operation *> result = later.takeVector();
+  llvm::sort(result,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return result;
+}
+
+/// Returns whether `op` is a sum that may get a guard.
+bool BlockGuards::isLayer(ComputeOp op) {
+  if (!lanes)
+    return op.getReducer() == Reducer::sum && isMatrixProduct(op) &&
+           op.getNumReduction() == 1;
+  std::optional<RowsProduct> product = rowsProductOf(op);
+  return product && product->kind == ProductKind::weights &&
+         !product->gathered && op.getNumParallel() == 1 &&
+         product->columns() == product->width && product->width % *lanes == 0;
+}
+
 /// Returns whether an equation may have a guard as its condition, and does less
 /// work then.
 bool BlockGuards::mayHave(ComputeOp op, const RowGuard &guard) {
-  bool isLayer = op.getReducer() == Reducer::sum && isMatrixProduct(op) &&
-                 op.getNumReduction() == 1;
   if (!op.getElementType().isF64() || !startsAtZero(op) ||
-      (op.getReducer() != Reducer::none && !isLayer) ||
-      (op.getReducer() == Reducer::none && batchOf(op) != BatchKind::each))
+      (op.getReducer() != Reducer::none && !isLayer(op)) ||
+      (op.getReducer() == Reducer::none && batchOf(op) != BatchKind::each) ||
+      (lanes && !guard.indices.empty()))
     return false;
   bool isRow = llvm::all_of(guard.indices, [&](unsigned index) {
     return index < op.getNumParallel();
   });
   if (isRow && guard.indices.size() >= op.getNumParallel())
     return false;
-  WalkResult isEarlier = ComputeOp(guard.bits).getBody().walk([&](ReadOp read) {
-    Operation *def = read.getArray().getDefiningOp();
-    bool isLate = def && def->getBlock() == &block && !def->isBeforeInBlock(op);
-    return isLate ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return !isEarlier.wasInterrupted();
+  return laterOps(op, guard).has_value();
 }
 
 bool BlockGuards::add(ComputeOp op, const RowGuards &found) {
@@ -170,10 +210,11 @@ bool BlockGuards::add(ComputeOp op, const RowGuards &found) {
 }
 
 /// Returns whether an equation is a layer of a batch: rows times weights.
-static bool isLayerOfBatch(ComputeOp op) {
-  if (batchOf(op) != BatchKind::each || !isMatrixProduct(op) ||
-      op.getNumReduction() != 1 || op.hasCondition())
+bool BlockGuards::isLayerOfBatch(ComputeOp op) {
+  if (batchOf(op) != BatchKind::each || !isLayer(op) || op.hasCondition())
     return false;
+  if (lanes)
+    return true;
   auto isLong = [&](unsigned index) {
     return numberOf(op.getExtents()[index]).value_or(0) >= leastExtent;
   };
@@ -185,9 +226,9 @@ static bool isLayerOfBatch(ComputeOp op) {
 }
 
 /// Makes the guard a condition of the equation; not if it would no longer be a
-/// matrix product.
+/// matrix product. What the guard is computed from moves ahead of it.
 void BlockGuards::require(ComputeOp op, const RowGuard &guard) {
-  if (op.getReducer() == Reducer::sum) {
+  if (op.getReducer() == Reducer::sum && !lanes) {
     OpBuilder builder(op);
     auto copy = cast<ComputeOp>(builder.clone(*op));
     addCondition(copy, guard);
@@ -196,6 +237,11 @@ void BlockGuards::require(ComputeOp op, const RowGuard &guard) {
     if (!isProduct)
       return;
   }
+  std::optional<SmallVector<Operation *>> later = laterOps(op, guard);
+  if (!later)
+    return;
+  for (Operation *each : *later)
+    each->moveBefore(op);
   addCondition(op, guard);
 }
 
@@ -232,20 +278,31 @@ void BlockGuards::run() {
   }
 }
 
+void fovea::attn::guardRows(Block &block) {
+  BlockGuards(block, std::nullopt).run();
+}
+
+void fovea::attn::guardSteps(Block &block, int64_t lanes) {
+  BlockGuards(block, lanes).run();
+}
+
+SmallVector<Block *> fovea::attn::blocksOf(ProgramOp program) {
+  SmallVector<Block *> blocks = {&program.getBody().front()};
+  program.walk([&](Operation *op) {
+    if (isa<ScanOp, SearchOp>(op))
+      blocks.push_back(&op->getRegion(0).front());
+  });
+  return blocks;
+}
+
 namespace {
 struct GuardRows : fovea::attn::impl::GuardRowsBase<GuardRows> {
   void runOnOperation() override {
     if (failed(verifyBatched(getOperation())))
       return signalPassFailure();
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      SmallVector<Block *> blocks = {&program.getBody().front()};
-      program.walk([&](Operation *op) {
-        if (isa<ScanOp, SearchOp>(op))
-          blocks.push_back(&op->getRegion(0).front());
-      });
-      for (Block *block : blocks)
-        BlockGuards(*block).run();
-    }
+    for (auto program : getOperation().getOps<ProgramOp>())
+      for (Block *block : blocksOf(program))
+        guardRows(*block);
   }
 };
 } // namespace

@@ -9,6 +9,34 @@
 
 include "mlir/Pass/PassBase.td"
 
+def GuardSteps : Pass<"attn-guard-steps", "ProgramOp"> {
+  let summary = "a step computes the products that it looks at";
+  let description = [{
+    * In: a batched program whose products have names.
+    * Out: the same program. If all readers of a product look at it under one
+      condition, which no index of theirs changes, the product has this
+      condition. So do the equations between them. A kernel in columns
+      multiplies only the rows for which it holds.
+    * After: `attn-name-products`.
+    * Before: `attn-form-epilogues`, which forms kernels in columns.
+    * Not: products with several rows of an example, which `attn-guard-rows`
+      guards; products whose columns are no multiple of a vector, which no
+      kernel in columns computes; outputs.
+
+    Example: a layer of an expert in a step of decoding.
+
+    ```mlir
+    %y = attn.compute (%n: 64) sum (%k: 32) { %x[%k] * %w[%n, %k] }
+    %z = attn.compute (%n: 64) { if %g[3] > 0 { %y[%n] } else { 0 } }
+
+    // becomes
+
+    %y = attn.compute (%n: 64) sum (%k: 32) where { %g[3] > 0 } { %x[%k] * %w[%n, %k] }
+    %z = attn.compute (%n: 64) { if %g[3] > 0 { %y[%n] } else { 0 } }
+    ```
+  }];
+}
+
 def LeaveRows : Pass<"attn-leave-rows", "ProgramOp"> {
   let summary = "rows that nobody looks at are not written";
   let description = [{

@@ -34,6 +34,8 @@ void CpuDialect::initialize() {
 }
 
 void CpuTargetAttr::addPasses(Stage stage, AddPass add) const {
+  if (stage == Stage::beforeStrips)
+    add(createGuardSteps());
   if (stage == Stage::afterKernels)
     add(createLeaveRows());
 }

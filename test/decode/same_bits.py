@@ -34,7 +34,8 @@ from tensors import Tensor, read, write  # noqa: E402
 
 tiny.MODELS.update(tiny.PUBLISHED)
 # Specs of test/decode/Inputs.
-for name in ("convolution", "score_matrix", "named_condition", "top_places", "blocks", "masks", "chunks", "best_blocks"):
+for name in ("convolution", "score_matrix", "named_condition", "top_places", "blocks", "masks", "chunks", "best_blocks",
+             "chosen"):
     tiny.MODELS[name] = ({"word.vocab": 9}, {"word": ("sentence 9", "T")})
 tiny.MODELS["prefix"] = ({"v.vocab": 9}, {"given": ("token 9", "M"), "word": ("sentence 9", "T")})
 BITS = tuple(f"b{number}" for number in range(10))

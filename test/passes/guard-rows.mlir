@@ -106,3 +106,79 @@ attn.program @output {
   attn.output "h" %h : !attn.array<["T", 64], f64>
   attn.output "y" %y : !attn.array<["T", 64], f64>
 }
+
+// -----
+
+// The guard is computed after the layer, but does not need it: it moves ahead.
+
+// CHECK-LABEL: attn.program @late
+attn.program @late {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<["T", 32], f64>
+  %w = attn.param "w" : !attn.array<[64, 32], f64>
+  // CHECK: attn.compute "half"
+  // CHECK: attn.compute "g"
+  // CHECK: attn.compute "h"
+  // CHECK-SAME: where {
+  // CHECK: #attn.product<weights, left = 0, rows(0), columns(1), terms(2), run(2)>
+  %h = attn.compute "h" (%i: "T", %n: 64) sum (%k: 32) {
+    %0 = attn.read %x[%i, %k] : !attn.array<["T", 32], f64>
+    %1 = attn.read %w[%n, %k] : !attn.array<[64, 32], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 64], f64>
+  %half = attn.compute "half" (%i: "T") {
+    %zero = arith.constant 0 : index
+    %0 = attn.read %x[%i, %zero] : !attn.array<["T", 32], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  %g = attn.compute "g" (%i: "T") {
+    %0 = attn.read %half[%i] : !attn.array<["T"], f64>
+    %1 = math.tanh %0 : f64
+    attn.yield %1 : f64
+  } : !attn.array<["T"], f64>
+  %y = attn.compute "y" (%i: "T", %n: 64) where {
+    %zero = arith.constant 0.0 : f64
+    %0 = attn.read %g[%i] : !attn.array<["T"], f64>
+    %1 = arith.cmpf ogt, %0, %zero : f64
+    attn.yield %1 : i1
+  } {
+    %0 = attn.read %h[%i, %n] : !attn.array<["T", 64], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", 64], f64>
+  attn.output "y" %y : !attn.array<["T", 64], f64>
+}
+
+// -----
+
+// The guard is computed from the layer.
+
+// CHECK-LABEL: attn.program @own
+attn.program @own {
+  attn.length "T"
+  %x = attn.data "x" : !attn.array<["T", 32], f64>
+  %w = attn.param "w" : !attn.array<[64, 32], f64>
+  // CHECK: attn.compute "h"
+  // CHECK-NOT: where
+  // CHECK: #attn.product<weights, left = 0, rows(0), columns(1), terms(2)>
+  %h = attn.compute "h" (%i: "T", %n: 64) sum (%k: 32) {
+    %0 = attn.read %x[%i, %k] : !attn.array<["T", 32], f64>
+    %1 = attn.read %w[%n, %k] : !attn.array<[64, 32], f64>
+    %2 = arith.mulf %0, %1 : f64
+    attn.yield %2 : f64
+  } : !attn.array<["T", 64], f64>
+  %g = attn.compute "g" (%i: "T") sum (%n: 64) {
+    %0 = attn.read %h[%i, %n] : !attn.array<["T", 64], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T"], f64>
+  %y = attn.compute "y" (%i: "T", %n: 64) where {
+    %zero = arith.constant 0.0 : f64
+    %0 = attn.read %g[%i] : !attn.array<["T"], f64>
+    %1 = arith.cmpf ogt, %0, %zero : f64
+    attn.yield %1 : i1
+  } {
+    %0 = attn.read %h[%i, %n] : !attn.array<["T", 64], f64>
+    attn.yield %0 : f64
+  } : !attn.array<["T", 64], f64>
+  attn.output "y" %y : !attn.array<["T", 64], f64>
+}

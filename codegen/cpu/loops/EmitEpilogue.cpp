@@ -4,10 +4,16 @@
 // grouped by places of the equations, so that they fill whole panels of every
 // product.
 //
+// If a condition that reads arrays chooses the rows of a product, only these
+// are multiplied, as if they were consecutive: two of 32 experts read the
+// weights of two. An excluded row reads one row of zeros after them.
+//
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/program/ProgramEmitter.h"
 #include "passes/memory/Locations.h"
+
+#include "mlir/IR/OperationSupport.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -22,7 +28,45 @@ struct fovea::codegen::RowsOfProduct {
   RowsProduct rows;
   Value sums, list;
   int64_t stride;
+  /// The first product whose condition chooses the same rows; none: all rows.
+  std::optional<unsigned> choice = {};
+  /// Of that product: how many rows are chosen, and how many have been read.
+  Value chosen = nullptr, read = nullptr;
 };
+
+/// Returns whether two products have the same rows of the same left side.
+static bool chooseAlike(const RowsOfProduct &a, const RowsOfProduct &b) {
+  ComputeOp first = a.product->op, second = b.product->op;
+  return a.rows.places.empty() && b.rows.places.empty() &&
+         ReadOp(a.rows.left).getArray() == ReadOp(b.rows.left).getArray() &&
+         first.getNumIndices() == second.getNumIndices() &&
+         OperationEquivalence::isRegionEquivalentTo(
+             &first.getCondition(), &second.getCondition(),
+             OperationEquivalence::IgnoreLocations);
+}
+
+/// Finds the products whose rows a condition chooses, from at most `tallest` at
+/// once.
+static void findChoices(KernelBuilder &b, int64_t tallest,
+                        MutableArrayRef<RowsOfProduct> products) {
+  Value list;
+  for (auto [number, product] : llvm::enumerate(products)) {
+    if (!product.rows.hasRowCondition || !conditionReads(product.product->op))
+      continue;
+    if (!list)
+      list = b.scratch(b.i64(), tallest);
+    product.list = list;
+    for (unsigned other = 0; other < number && !product.choice; ++other)
+      if (products[other].choice == other &&
+          chooseAlike(products[other], product))
+        product.choice = other;
+    if (product.choice)
+      continue;
+    product.choice = number;
+    product.chosen = b.scratch(b.i64(), 1);
+    product.read = b.scratch(b.i64(), 1);
+  }
+}
 
 static SmallVector<RowsOfProduct, 2> roomsOf(KernelBuilder &b,
                                              const StorageMap &storage,
@@ -44,6 +88,7 @@ static SmallVector<RowsOfProduct, 2> roomsOf(KernelBuilder &b,
                       list ? begins[list.getNumber()] : Value(),
                       rooms[sums].getFixedCount() / rooms[sums].getCount()});
   }
+  findChoices(b, TargetAttr::of(epilogue.kernel).getColumnRows(), result);
   return result;
 }
 
@@ -84,7 +129,20 @@ void ProgramEmitter::emitPiece(KernelBuilder &kernel, Value frame,
                                const Piece &piece) {
   Operation *op = epilogue.products.front().op;
   Value zero = kernel.number(0), one = kernel.number(1);
-  auto multiplyRows = [&](const RowsOfProduct &room, Value begin, Value end) {
+  auto multiplyRows = [&](const RowsOfProduct &room, Value list, Value begin,
+                          Value end) {
+    ComputeOp product = room.product->op;
+    auto panelOf = [&](Value place) {
+      Value parts = kernel.number(room.product->parts);
+      return kernel.divUp(kernel.mul(place, parts),
+                          kernel.number(tile.columns()));
+    };
+    multiply(kernel, frame, product,
+             {begin, end, panelOf(piece.first), panelOf(piece.last)},
+             kernel.number(room.rows.count), list, room.sums,
+             kernel.number(room.stride));
+  };
+  auto multiplyAll = [&](const RowsOfProduct &room, Value begin, Value end) {
     ComputeOp product = room.product->op;
     kernel.setLoc(product.getLoc());
     if (room.list)
@@ -100,21 +158,69 @@ void ProgramEmitter::emitPiece(KernelBuilder &kernel, Value frame,
               kernel.store(readableRow(kernel, frame, product), entry);
             });
       });
-    auto panelOf = [&](Value place) {
-      Value parts = kernel.number(room.product->parts);
-      return kernel.divUp(kernel.mul(place, parts),
-                          kernel.number(tile.columns()));
-    };
-    multiply(kernel, frame, product,
-             {begin, end, panelOf(piece.first), panelOf(piece.last)},
-             kernel.number(room.rows.count), room.list, room.sums,
-             kernel.number(room.stride));
+    multiplyRows(room, room.list, begin, end);
+  };
+  auto sumsAt = [&](const RowsOfProduct &room, Value number) {
+    return kernel.at(real, room.sums,
+                     kernel.mul(number, kernel.number(room.stride)));
+  };
+  // The columns that the equations read; of several parts, all.
+  auto clearPiece = [&](const RowsOfProduct &room, Value number) {
+    bool isOne = room.product->parts == 1;
+    Value first = isOne ? piece.first : zero,
+          last = isOne ? piece.last : kernel.number(room.rows.width);
+    kernel.clear(real, kernel.at(real, sumsAt(room, number), first),
+                 kernel.sub(last, first));
+  };
+  auto multiplyChosen = [&](unsigned choice, Value begin, Value end) {
+    const RowsOfProduct &first = rooms[choice];
+    ComputeOp product = first.product->op;
+    kernel.setLoc(product.getLoc());
+    kernel.store(zero, first.chosen);
+    kernel.store(zero, first.read);
+    kernel.loop(begin, end, one, [&](Value row) {
+      forRow(kernel, op, frame, row, [&](const Place &place) {
+        Value isOut = isExcluded(kernel, place, product);
+        kernel.branch(
+            isOut, [] {},
+            [&] {
+              Value number = kernel.load(kernel.i64(), first.chosen);
+              kernel.store(rowOfLeft(kernel, place, product, zero),
+                           kernel.at(kernel.i64(), first.list, number));
+              kernel.store(kernel.add(number, one), first.chosen);
+            });
+      });
+    });
+    Value count = kernel.load(kernel.i64(), first.chosen);
+    kernel.branch(kernel.less(zero, count), [&] {
+      for (const RowsOfProduct &room : rooms)
+        if (room.choice == choice)
+          multiplyRows(room, first.list, zero, count);
+    });
+    kernel.branch(kernel.less(count, kernel.sub(end, begin)), [&] {
+      for (const RowsOfProduct &room : rooms)
+        if (room.choice == choice)
+          clearPiece(room, count);
+    });
+  };
+  // The number of the row of a chosen product, and one more row is read.
+  auto nextOf = [&](const RowsOfProduct &room, const Place &place) {
+    Value next = kernel.load(kernel.i64(), room.read),
+          count = kernel.load(kernel.i64(), room.chosen);
+    Value isOut = isExcluded(kernel, place, room.product->op);
+    kernel.store(kernel.select(isOut, next, kernel.add(next, one)), room.read);
+    return kernel.select(isOut, count, next);
   };
   auto computeRow = [&](Value number, Place place) {
-    for (const RowsOfProduct &room : rooms) {
-      Value sums = kernel.at(real, room.sums,
-                             kernel.mul(number, kernel.number(room.stride)));
-      if (room.rows.hasRowCondition)
+    SmallVector<Value> numbers;
+    for (auto [index, room] : llvm::enumerate(rooms)) {
+      Value own = number;
+      if (room.choice)
+        own =
+            room.choice == index ? nextOf(room, place) : numbers[*room.choice];
+      numbers.push_back(own);
+      Value sums = sumsAt(room, own);
+      if (room.rows.hasRowCondition && !room.choice)
         kernel.branch(isExcluded(kernel, place, room.product->op), [&] {
           kernel.clear(real, sums, kernel.number(room.rows.width));
         });
@@ -134,8 +240,11 @@ void ProgramEmitter::emitPiece(KernelBuilder &kernel, Value frame,
   height = kernel.mul(kernel.divUp(height, ofTile), ofTile);
   kernel.loop(piece.firstRow, piece.lastRow, height, [&](Value begin) {
     Value end = kernel.min(piece.lastRow, kernel.add(begin, height));
-    for (const RowsOfProduct &room : rooms)
-      multiplyRows(room, begin, end);
+    for (auto [number, room] : llvm::enumerate(rooms))
+      if (!room.choice)
+        multiplyAll(room, begin, end);
+      else if (room.choice == number)
+        multiplyChosen(number, begin, end);
     kernel.loop(begin, end, one, [&](Value row) {
       forRow(kernel, op, frame, row, [&](const Place &place) {
         computeRow(kernel.sub(row, begin), place);
