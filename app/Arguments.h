@@ -48,6 +48,7 @@ struct Arguments {
   std::string dtype = "f32";
   bool givesDtype = false; // the interpreter is in f64 without
   std::string precision;   // of the factors of products; empty: that of dtype
+  std::string cache;       // of rows that attention reads; empty: that of dtype
   std::string stopAfter;
   std::vector<std::string> leaveOut;
   bool reference = false;

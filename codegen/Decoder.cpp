@@ -66,10 +66,11 @@ std::vector<int64_t> Reader::shapeOf(ArrayRef<Attribute> extents) {
 
 Program::Element Reader::elementOf(ArrayType type) const {
   Type element = type.getElementType();
-  return element.isInteger(1)    ? Program::Element::Bit
-         : element.isInteger(64) ? Program::Element::I64
-         : real.isF32()          ? Program::Element::F32
-                                 : Program::Element::F64;
+  return element.isInteger(1)               ? Program::Element::Bit
+         : element.isInteger(64)            ? Program::Element::I64
+         : element.isBF16() && real.isF32() ? Program::Element::BF16
+         : real.isF32()                     ? Program::Element::F32
+                                            : Program::Element::F64;
 }
 
 Decoder::State Reader::readState(DecoderStateOp op) {

@@ -18,8 +18,8 @@ using namespace fovea::attn;
 
 void ReadOp::build(OpBuilder &builder, OperationState &state, Value array,
                    ValueRange indices) {
-  build(builder, state, cast<ArrayType>(array.getType()).getElementType(),
-        array, indices, /*alternatives=*/ValueRange(), /*otherwise=*/Value(),
+  build(builder, state, cast<ArrayType>(array.getType()).getScalarType(), array,
+        indices, /*alternatives=*/ValueRange(), /*otherwise=*/Value(),
         /*places=*/ArrayAttr());
 }
 
@@ -60,11 +60,11 @@ LogicalResult ReadOp::verify() {
                          << " indices but the array has " << type.getRank()
                          << " axes";
   // (C3)
-  if (getResult().getType() != type.getElementType())
+  if (getResult().getType() != type.getScalarType())
     return emitOpError() << "gives " << getResult().getType()
                          << " but the array has elements of "
                          << type.getElementType();
-  if (getOtherwise() && getOtherwise().getType() != type.getElementType())
+  if (getOtherwise() && getOtherwise().getType() != type.getScalarType())
     return emitOpError() << "has a default of " << getOtherwise().getType()
                          << " but the array has elements of "
                          << type.getElementType();
@@ -108,6 +108,35 @@ LogicalResult ReadOp::verify() {
     }
   }
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// RoundedOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult RoundedOp::verify() {
+  // (C1)
+  if (!getTo().isBF16())
+    return emitOpError() << "rounds to " << getTo()
+                         << "; only bf16 is supported";
+  return success();
+}
+
+bool fovea::attn::isRounded(Value number) {
+  Operation *op = number.getDefiningOp();
+  if (auto read = dyn_cast_or_null<ReadOp>(op))
+    return read.getArrayType().getElementType().isBF16() &&
+           (!read.getOtherwise() || isRounded(read.getOtherwise()));
+  if (auto branch = dyn_cast_or_null<scf::IfOp>(op)) {
+    unsigned result = cast<OpResult>(number).getResultNumber();
+    return isRounded(branch.thenYield().getOperand(result)) &&
+           isRounded(branch.elseYield().getOperand(result));
+  }
+  if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
+    return isRounded(select.getTrueValue()) &&
+           isRounded(select.getFalseValue());
+  return isa_and_present<RoundedOp>(op) ||
+         matchPattern(number, m_AnyZeroFloat());
 }
 
 //===----------------------------------------------------------------------===//

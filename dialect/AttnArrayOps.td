@@ -61,7 +61,8 @@ def Attn_ComputeOp : Attn_Op<"compute", [
     * (C3) a reducer other than `none` has a reduction index, `none` has none.
     * (C4) lower bounds of the result's axes are at least 0.
     * (C5) the regions hold scalars: ops of arith, math and scf, `attn.read`,
-      `attn.extent`, `attn.sigmoid`, `attn.softplus`, `attn.stop`, `attn.random`.
+      `attn.extent`, `attn.sigmoid`, `attn.softplus`, `attn.stop`,
+      `attn.rounded`, `attn.random`.
     * (C6) `mean`, `logsumexp`, `softmax` and `log_softmax` give f64, `any` and
       `all` i1, `argmax` and `argmin` i64, the others f64 or i64.
     * (C7) a reducer other than `none` may have an order; `lanes` names one of
@@ -69,6 +70,8 @@ def Attn_ComputeOp : Attn_Op<"compute", [
     * (C8) what is `partial` is undefined where its condition does not hold, and
       nobody uses it there. It gives f64, has no reducer or a sum, and its
       condition involves parallel indices alone.
+    * (C9) an equation that gives bf16 has no reducer. Its body yields an f64
+      that bf16 has: of `attn.rounded`, read from an array of bf16, or zero.
 
     Example: `energy[t,i] = sum[a](v[a] * tanh(q[t,a] + k[i,a]))`.
 
@@ -183,7 +186,8 @@ def Attn_ReadOp : Attn_Op<"read", [Pure, AttrSizedOperandSegments]> {
     * (C1) as many indices as the array has axes.
     * (C2) a case places axes of the array, each once; its array has the axes
       that it does not place.
-    * (C3) the result is of the array's element type; so are cases and default.
+    * (C3) the result is of the array's element type, or f64 of one of bf16; so
+      are cases and default.
 
     Example: `f[i-1,k] * (a[i-1] ?? 0)` with the boundary `f[-1,k]`.
 
@@ -315,6 +319,33 @@ def Attn_StopOp : Attn_UnaryScalarOp<"stop"> {
     } : !attn.array<[2], f64>
     ```
   }];
+}
+
+def Attn_RoundedOp : Attn_Op<"rounded", [Pure]> {
+  let summary = "the nearest number with fewer bits";
+  let description = [{
+    The f32 that is nearest to the operand, and of all numbers of `to` the one
+    nearest to that; of two the even one. Infinity and NaN stay. The derivative
+    is 1: an adjoint passes as if nothing were rounded.
+
+    An op of bodies, like `attn.stop`: it moves with the body, so passes change
+    no bit. An equation that yields it may give an array of `to`.
+
+    * (C1) `to` is bf16.
+
+    ```mlir
+    %x = attn.data "x" : !attn.array<["S", 64], f64>
+    %key = attn.compute "key" (%i: "S", %n: 64) {
+      %0 = attn.read %x[%i, %n] : !attn.array<["S", 64], f64>
+      %1 = attn.rounded %0 to bf16
+      attn.yield %1 : f64
+    } : !attn.array<["S", 64], bf16>
+    ```
+  }];
+  let arguments = (ins F64:$operand, TypeAttr:$to);
+  let results = (outs F64:$result);
+  let assemblyFormat = "$operand `to` $to attr-dict";
+  let hasVerifier = 1;
 }
 
 def Attn_RandomOp : Attn_Op<"random", [Pure]> {

@@ -55,7 +55,8 @@ def Attn_Array : TypeDef<Attn_Dialect, "Array"> {
     they are the same number or the same name.
 
     Elements are `f64` (real), `i64` (int, token, position) or `i1` (bit).
-    `!attn.array<[], f64>` is one number.
+    `!attn.array<[], f64>` is one number. Elements of `bf16` are real numbers
+    that bf16 has: they take two bytes, and a read gives one as an f64.
   }];
   let parameters = (ins
     "::mlir::ArrayAttr":$shape,      // IntegerAttr (i64) or StringAttr each
@@ -72,6 +73,8 @@ def Attn_Array : TypeDef<Attn_Dialect, "Array"> {
   let extraClassDeclaration = [{
     int64_t getRank() const { return getShape().size(); }
     ::mlir::Attribute getExtent(unsigned axis) const { return getShape()[axis]; }
+    /// The type of an element in a body: f64 of every real number.
+    ::mlir::Type getScalarType() const;
     /// The same array without one axis / with other extents.
     ArrayType dropAxis(unsigned axis) const;
     ArrayType withShape(::llvm::ArrayRef<::mlir::Attribute> shape) const;

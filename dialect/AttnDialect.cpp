@@ -49,6 +49,11 @@ bool attn::isElement(Type type) {
   return type.isF64() || type.isInteger(64) || type.isInteger(1);
 }
 
+Type ArrayType::getScalarType() const {
+  return getElementType().isBF16() ? Float64Type::get(getContext())
+                                   : getElementType();
+}
+
 std::string attn::extentText(Attribute extent) {
   if (auto name = dyn_cast<StringAttr>(extent))
     return name.getValue().str();
@@ -110,8 +115,8 @@ ArrayType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "an extent must be at least 0, not "
                          << size.getInt();
   }
-  if (!isElement(elementType))
-    return emitError() << "elements must be f64, i64 or i1, not "
+  if (!isElement(elementType) && !elementType.isBF16())
+    return emitError() << "elements must be f64, i64, i1 or bf16, not "
                        << elementType;
   return success();
 }

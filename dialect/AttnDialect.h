@@ -105,8 +105,11 @@ mlir::LogicalResult refuseDecisions(ProgramOp program, mlir::StringAttr target);
 
 namespace fovea::attn {
 
-/// Returns whether `type` is an element type of arrays: f64, i64 or i1.
+/// Returns whether numbers in bodies have `type`: f64, i64 or i1.
 bool isElement(mlir::Type type);
+
+/// Returns whether a number of a body is one of bf16, whatever its operands.
+bool isRounded(mlir::Value number);
 
 /// An extent as text: `512`, `S`.
 std::string extentText(mlir::Attribute extent);

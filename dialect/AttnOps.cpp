@@ -17,7 +17,7 @@ static ParseResult parseElementOf(OpAsmParser &parser, Type array,
   if (!type)
     return parser.emitError(parser.getNameLoc())
            << "expected an array type, not " << array;
-  element = type.getElementType();
+  element = type.getScalarType();
   return success();
 }
 static void printElementOf(OpAsmPrinter &, Operation *, Type, Type) {}

@@ -243,7 +243,7 @@ static bool gives(Reducer reducer, Type type, StringRef &types) {
   case Reducer::min:
   case Reducer::cumsum:
     types = "f64 or i64";
-    return !type.isInteger(1);
+    return type.isF64() || type.isInteger(64);
   }
   llvm_unreachable("unknown reducer");
 }
@@ -323,8 +323,8 @@ LogicalResult ComputeOp::verify() {
 
 /// The ops allowed in a body: operations on scalars.
 static bool isScalar(Operation &op) {
-  return isa<ReadOp, ExtentOp, SigmoidOp, SoftplusOp, StopOp, RandomOp,
-             YieldOp>(op) ||
+  return isa<ReadOp, ExtentOp, SigmoidOp, SoftplusOp, StopOp, RoundedOp,
+             RandomOp, YieldOp>(op) ||
          isa<arith::ArithDialect, math::MathDialect, scf::SCFDialect>(
              op.getDialect());
 }
@@ -360,8 +360,9 @@ LogicalResult ComputeOp::verifyRegions() {
   };
   bool numbersElements =
       getReducer() == Reducer::argmax || getReducer() == Reducer::argmin;
-  if (failed(checkRegion(getBody(), "body",
-                         numbersElements ? Type() : getElementType())))
+  if (failed(checkRegion(
+          getBody(), "body",
+          numbersElements ? Type() : getResult().getType().getScalarType())))
     return failure();
   if (hasCondition() && failed(checkRegion(getCondition(), "condition",
                                            IntegerType::get(getContext(), 1))))
@@ -372,5 +373,9 @@ LogicalResult ComputeOp::verifyRegions() {
           getNumParallel())
     return emitOpError() << "is partial but its condition depends on an index "
                             "of the reduction";
+  // (C9)
+  if (getElementType().isBF16() && !isRounded(getYielded()))
+    return emitOpError() << "gives bf16 but yields a number that it does not "
+                            "round";
   return success();
 }

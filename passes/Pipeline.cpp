@@ -173,6 +173,9 @@ static void derive(Passes manager, const PipelineOptions &options) {
     manager.addPass(createQuantiseProducts({options.weights.getValue()}));
   else if (!options.weights.empty())
     manager.addPass(createRoundWeights({options.weights.getValue()}));
+  // After all that decides what an equation reads.
+  if (options.roundsRows)
+    manager.addPass(createRoundRows());
 }
 
 /// @loss -> also @grad.
@@ -199,6 +202,9 @@ static void schedule(Passes manager, const PipelineOptions &options) {
 /// One example -> many.
 static void batch(Passes manager, const PipelineOptions &options) {
   manager.addPass(createBatch());
+  // Before the programs of a search exchange arrays.
+  if (options.roundsRows)
+    manager.addPass(createStoreRows());
   // After batching: what the examples share is what hypotheses share.
   manager.addPass(createSplitDecoder());
 }
@@ -234,6 +240,8 @@ static void fuse(Passes manager, const PipelineOptions &options) {
   manager.addOptional(createSplitMembers());
   // The equations are final from here on.
   manager.addOptionalForValues(createNameProducts());
+  if (options.roundsRows)
+    manager.addPass(createWidenFactors());
   // After products have names: they are not computed again.
   manager.addOptional(createShortenLives());
   // Before all decisions about a machine.

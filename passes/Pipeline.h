@@ -48,6 +48,11 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       llvm::cl::desc(
           "the format of the weights that programs read "
           "(runtime/data/StorageFormat.h); none: those of training")};
+  Option<bool> roundsRows{
+      *this, "round-rows",
+      llvm::cl::desc("whether rows that places of another length read are "
+                     "rounded to bf16"),
+      llvm::cl::init(false)};
   ListOption<std::string> leaveOut{*this, "leave-out",
                                    llvm::cl::desc("passes that do not run")};
   ListOption<std::string> by{

@@ -9,6 +9,7 @@
 #define FOVEA_RUNTIME_ELEMENT_H
 
 #include "runtime/Program.h"
+#include "runtime/data/Half.h"
 
 #include <cstddef>
 #include <cstring>
@@ -18,8 +19,18 @@ namespace fovea::runtime {
 
 /// Returns whether elements are real numbers.
 inline bool isReal(Program::Element element) {
-  return element == Program::Element::F32 || element == Program::Element::F64;
+  return element == Program::Element::F32 || element == Program::Element::F64 ||
+         element == Program::Element::BF16;
 }
+
+/// A number of bf16, as arrays store it.
+struct StoredBF16 {
+  uint16_t bits = 0;
+  StoredBF16() = default;
+  explicit StoredBF16(double number)
+      : bits(brainBits(static_cast<float>(number))) {}
+  explicit operator double() const { return brainOf(bits); }
+};
 
 /// Calls `visit` with a zero of the type that stores an element.
 template <typename Visit>
@@ -33,6 +44,8 @@ decltype(auto) visitType(Program::Element element, const Visit &visit) {
     return visit(int64_t());
   case Program::Element::Bit:
     return visit(uint8_t());
+  case Program::Element::BF16:
+    return visit(StoredBF16());
   }
   __builtin_unreachable();
 }

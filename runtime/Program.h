@@ -87,7 +87,7 @@ struct Program {
   /// Packed: `prepare` computes it from parameters, and it persists between
   /// runs.
   enum class Role { Data, Parameter, Output, Temporary, Packed };
-  enum class Element { F32, F64, I64, Bit };
+  enum class Element { F32, F64, I64, Bit, BF16 };
 
   /// An array: its address is at `slot`. `layout` < 0: one for the whole batch,
   /// otherwise one per example; `count` elements for each place, and
@@ -143,6 +143,8 @@ inline int64_t sizeOf(Program::Element element) {
     return 8;
   case Program::Element::Bit:
     return 1;
+  case Program::Element::BF16:
+    return 2;
   }
   return 0;
 }

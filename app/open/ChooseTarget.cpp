@@ -170,7 +170,23 @@ static int checkTensorCore(const Arguments &arguments,
       Code::argumentConflict);
 }
 
+/// Rows in fewer bits are for code of f32 on CPUs.
+static int checkCache(const Arguments &arguments) {
+  if (arguments.cache != "bf16")
+    return done;
+  std::string what = "--cache " + arguments.cache;
+  if (arguments.dtype == "f64" && !arguments.reference)
+    return wrongUsage(what + " excludes --dtype f64", Code::argumentConflict);
+  if (hasDevice(arguments))
+    return wrongUsage(what + " is not supported by --target " + arguments.cpu +
+                          "; help: leave one of them out",
+                      Code::argumentConflict);
+  return done;
+}
+
 int fovea::cli::checkPrecision(const Arguments &arguments) {
+  if (int code = checkCache(arguments); code != done)
+    return code;
   const std::string &precision = arguments.precision;
   const codegen::TensorCore *core = tensorCore(arguments);
   if ((precision == "bf16" || core) && arguments.dtype == "f64")

@@ -339,6 +339,7 @@ bool Session::lower(Model &model, const Request &request,
           llvm::join(trainedPrecisions(), " or "));
     return false;
   }
+  options.roundsRows = arguments.cache == "bf16";
   for (const std::string &name : request.by)
     options.by.push_back(name);
   options.each = request.each;

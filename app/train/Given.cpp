@@ -45,6 +45,7 @@ std::string fovea::cli::textOfGiven(const Arguments &arguments) {
                 {"best_by", arguments.bestBy},
                 {"dtype", arguments.dtype},
                 {"precision", arguments.precision},
+                {"cache", arguments.cache},
                 {"command", arguments.commandLine},
                 {"version", arguments.version},
                 {"report_every", arguments.reportEvery}};
@@ -212,6 +213,8 @@ Status fovea::cli::takeGiven(const std::string &text, Arguments &arguments) {
   llvm::append_range(precisions, tensorCorePrecisions());
   reader.text("precision", arguments.precision, arguments.precision.empty(),
               precisions);
+  reader.text("cache", arguments.cache, arguments.cache.empty(),
+              {"f32", "bf16"});
   // Only for people who read them.
   std::string record;
   for (const char *key : {"command", "version"})

@@ -24,6 +24,7 @@ std::string fovea::cli::findOddTraining(const Identity &identity,
   own["seed"] = std::to_string(seed);
   own["dtype"] = arguments.dtype;
   own["precision"] = arguments.precision;
+  own["cache"] = arguments.cache;
   own["metric"] = llvm::join(arguments.metrics, ", ");
   own["shard-optimiser"] = arguments.shardsOptimiser ? "yes" : "no";
   return findOdd(own);

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/kernel/BodyEmitter.h"
+#include "codegen/kernel/StoredReals.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/VectorIndex.h"
 
@@ -330,6 +331,11 @@ void BodyEmitter::emitOp(Operation &op) {
         builder.create<arith::MaximumFOp>(x, builder.constant(x.getType(), 0));
     values[op.getResult(0)] = builder.create<arith::AddFOp>(
         positive, builder.create<math::Log1pOp>(e));
+    return;
+  }
+  if (auto rounded = dyn_cast<RoundedOp>(op)) {
+    Value x = valueOf(rounded.getOperand());
+    values[op.getResult(0)] = roundedOf(builder, x);
     return;
   }
   if (auto random = dyn_cast<RandomOp>(op))

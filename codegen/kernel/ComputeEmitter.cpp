@@ -454,7 +454,8 @@ void ComputeEmitter::storeAll(ArrayRef<Value> results, Value tail) {
 
 void ComputeEmitter::storeOne(ComputeOp of, Value value, Value tail) {
   auto at = ArrayRef(indices).take_front(op.getNumParallel());
-  builder.store(value, resultAddress(at, of.getResult()), tail);
+  Type element = storage.elementOf(of.getElementType());
+  builder.storeAs(element, value, resultAddress(at, of.getResult()), tail);
   const Storage *copy = storage.storedCopyOf(of);
   if (!copy)
     return;
@@ -518,7 +519,7 @@ ComputeEmitter::Values ComputeEmitter::reduced(unsigned width, Value tail) {
   bool isSum = batchOf(op) == BatchKind::sum;
   if (reducer == Reducer::none && !isSum) {
     Value holds = condition(width, tail);
-    Type type = storage.elementOf(op.getElementType());
+    Type type = storage.elementOf(op.getYielded().getType());
     if (!holds)
       return {builder.splat(body(width, tail, nullptr), width)};
     if (!lanesOf(holds))

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/kernel/KernelBuilder.h"
+#include "codegen/kernel/StoredReals.h"
 
 using namespace mlir;
 using namespace fovea::codegen;
@@ -204,7 +205,9 @@ Value KernelBuilder::maskBelow(Value count, unsigned lanes) {
 
 /// Bits are bytes in memory.
 static Type inMemory(Type element) {
-  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8)
+  MLIRContext *context = element.getContext();
+  return element.isInteger(1) ? IntegerType::get(context, 8)
+         : element.isBF16()   ? IntegerType::get(context, 16)
                               : element;
 }
 
@@ -218,6 +221,8 @@ static unsigned alignmentOf(Type element) {
 static Value fromMemory(KernelBuilder &builder, Value value, Type type) {
   if (value.getType() == type)
     return value;
+  if (getElementTypeOrSelf(type).isBF16())
+    return realOf(builder, value, *runtime::findStorageFormat("bf16"));
   return builder.compare(CmpIPredicate::ne, value,
                          builder.constant(value.getType(), 0));
 }
@@ -282,6 +287,18 @@ void KernelBuilder::store(Value value, Value address, Value mask) {
                                 alignmentOf(element));
   else
     LLVM::StoreOp::create(*this, value, address, alignmentOf(element));
+}
+
+void KernelBuilder::storeAs(Type element, Value value, Value address,
+                            Value mask) {
+  if (!element.isBF16())
+    return store(value, address, mask);
+  unsigned lanes = lanesOf(value);
+  Type wide = withLanes(getI32Type(), lanes);
+  Value bits = create<arith::BitcastOp>(wide, value);
+  Value upper = create<arith::ShRUIOp>(bits, constant(wide, 16));
+  store(create<arith::TruncIOp>(withLanes(getI16Type(), lanes), upper), address,
+        mask);
 }
 
 void KernelBuilder::storePast(Value value, Value address) {

@@ -163,9 +163,13 @@ public:
   Value at(mlir::Type element, Value base, Value index);
   Value at(mlir::Type element, Value base, int64_t index);
   /// Loads and stores are aligned to one element, never to a vector. Masked-off
-  /// lanes are 0 and do not access memory; no mask means all lanes.
+  /// lanes are 0 and do not access memory; no mask means all lanes. A load of
+  /// bf16 gives f32.
   Value load(mlir::Type type, Value address, Value mask = nullptr);
   void store(Value value, Value address, Value mask = nullptr);
+  /// Stores a real number, or a vector, as an `element` that has it.
+  void storeAs(mlir::Type element, Value value, Value address,
+               Value mask = nullptr);
   /// Zeros in `count` elements.
   void clear(mlir::Type element, Value address, Value count);
   void copy(mlir::Type element, Value to, Value from, Value count);

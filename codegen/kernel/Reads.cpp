@@ -139,7 +139,7 @@ Value BodyEmitter::readCase(ReadOp op, unsigned number, ArrayRef<Index> indices,
   for (auto [axis, index] : llvm::enumerate(indices))
     if (!placed[axis])
       rest.push_back(index);
-  Type element = storage.elementOf(array.type.getElementType());
+  Type element = storage.elementOf(array.type.getScalarType());
   auto readHere = [&]() -> Value {
     Value zero = otherwise ? otherwise : builder.constant(element, 0);
     Value inside = isInside(array, rest);

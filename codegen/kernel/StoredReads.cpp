@@ -43,6 +43,28 @@ Value fovea::codegen::realOf(KernelBuilder &b, Value bits,
       b.constant(real, format.factor()));
 }
 
+Value fovea::codegen::roundedOf(KernelBuilder &b, Value real) {
+  unsigned lanes = lanesOf(real);
+  Type wide = withLanes(b.getI32Type(), lanes), given = real.getType();
+  Type single = withLanes(b.getF32Type(), lanes);
+  if (given != single)
+    real = b.create<arith::TruncFOp>(single, real);
+  auto integer = [&](int32_t value) { return b.constant(wide, value); };
+  Value bits = b.create<arith::BitcastOp>(wide, real);
+  Value odd = b.create<arith::AndIOp>(
+      b.create<arith::ShRUIOp>(bits, integer(16)).getResult(), integer(1));
+  Value nearest = b.create<arith::AddIOp>(
+      bits, b.create<arith::AddIOp>(odd, integer(0x7FFF)).getResult());
+  // A NaN stays one.
+  Value isNan = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, real, real);
+  Value quiet = b.create<arith::OrIOp>(bits, integer(0x400000));
+  Value kept = b.create<arith::AndIOp>(b.select(isNan, quiet, nearest),
+                                       integer(INT32_MIN >> 15));
+  Value result = b.create<arith::BitcastOp>(single, kept);
+  return given == single ? result
+                         : Value(b.create<arith::ExtFOp>(given, result));
+}
+
 /// `load` reads elements of a type at a place that counts them.
 Value BodyEmitter::readStored(const Storage &array, const StorageFormat &format,
                               const Index &where, Load load) {

@@ -12,6 +12,9 @@ namespace fovea::codegen {
 mlir::Value realOf(KernelBuilder &builder, mlir::Value bits,
                    const runtime::StorageFormat &format);
 
+/// The nearest number of bf16 as a real number: of one, or of a vector.
+mlir::Value roundedOf(KernelBuilder &builder, mlir::Value real);
+
 } // namespace fovea::codegen
 
 #endif // FOVEA_CODEGEN_KERNEL_STOREDREALS_H

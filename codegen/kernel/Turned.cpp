@@ -127,8 +127,9 @@ static SmallVector<Value> turn(KernelBuilder &builder, SmallVector<Value> rows,
 Value ComputeEmitter::emitTurned(Value tail, Value last) {
   unsigned term = op.getNumParallel();
   Index here = indices[along];
-  Type element = real();
   const Storage &array = storage.of(turned.getArray());
+  Type element = real();
+  Type stored = storage.elementOf(array.type.getElementType());
   BodyEmitter values(builder, storage, place, 0);
   Value start = values.base(array);
   auto offsetOf = [&](Value row) {
@@ -159,8 +160,8 @@ Value ComputeEmitter::emitTurned(Value tail, Value last) {
     SmallVector<Value> block;
     for (Value row : rows)
       block.push_back(builder.load(
-          withLanes(element, lanes),
-          builder.at(element, start, builder.add(row, from)), mask));
+          withLanes(stored, lanes),
+          builder.at(stored, start, builder.add(row, from)), mask));
     block = turn(builder, block, element.getIntOrFloatBitWidth());
     for (int64_t number = 0; number < count; ++number) {
       indices[term] = {builder.add(from, builder.number(number))};

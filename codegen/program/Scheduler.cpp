@@ -208,7 +208,7 @@ Value Scheduler::memoryAt(int slot) {
                          storage.description().lengths[-1 - extent].name))
                    : b.getI64IntegerAttr(extent));
   Type elements[] = {b.getF32Type(), b.getF64Type(), b.getI64Type(),
-                     b.getI1Type()};
+                     b.getI1Type(), b.getBF16Type()};
   std::string name = names.lookup(slot);
   if (name.empty())
     name = array->part.empty() ? "array" : "room";

@@ -7,6 +7,7 @@
 //   - powf with respect to its exponent has derivative 0 where the base is 0,
 //     with respect to its base 0 where the exponent is 0.
 //   - sqrt is as it is: infinite at 0.
+//   - a rounded number has derivative 1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -209,6 +210,10 @@ bool fovea::attn::differentiateScalar(
               math.times(math.number(2.0 * std::numbers::inv_sqrtpi), bell);
           return math.times(adjoint, slope);
         });
+        return true;
+      })
+      .Case([&](RoundedOp rounded) {
+        give(rounded.getOperand(), [&] { return adjoint; });
         return true;
       })
       .Case([&](SigmoidOp sigmoid) {

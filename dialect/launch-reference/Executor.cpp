@@ -388,7 +388,7 @@ Status Executor::outputs(std::vector<reference::Arrays> &results) {
         return fail(site.problem);
       reference::Array array = reference::Array::zeros(
           site.shape,
-          !cast<attn::ArrayType>(value.getType()).getElementType().isF64());
+          !cast<attn::ArrayType>(value.getType()).getScalarType().isF64());
       for (size_t offset = 0; offset < array.values.size(); ++offset) {
         if (!isInside(value, reference::indicesOf(offset, site.shape), example))
           continue;

@@ -28,7 +28,7 @@ std::vector<runtime::DataSpec> reference::describeData(Operation *container) {
     runtime::DataSpec &spec = specs.emplace_back();
     spec.name = name.str();
     attn::ArrayType type = data.getResult().getType();
-    spec.kind = type.getElementType().isF64()        ? runtime::DataKind::Real
+    spec.kind = type.getScalarType().isF64()         ? runtime::DataKind::Real
                 : type.getElementType().isInteger(1) ? runtime::DataKind::Bit
                                                      : runtime::DataKind::Whole;
     for (Attribute extent : type.getShape()) {

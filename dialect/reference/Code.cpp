@@ -195,7 +195,7 @@ Status Compiler::read(attn::ReadOp op, std::vector<Instruction> &out) {
   ReadPlan plan;
   plan.op = op;
   plan.array = arrayNumber(op.getArray());
-  plan.whole = !op.getArrayType().getElementType().isF64();
+  plan.whole = !op.getResult().getType().isF64();
   for (Value index : op.getIndices())
     if (Status status = operand(index, plan.indices.emplace_back());
         status.failed())
@@ -368,7 +368,7 @@ Status Compiler::operation(Operation *op, std::vector<Instruction> &out) {
   instruction.rounds =
       op->getResult(0).getType().isF64() &&
       !isa<arith::NegFOp, arith::SelectOp, arith::MaximumFOp, arith::MinimumFOp,
-           arith::SIToFPOp, arith::UIToFPOp, math::AbsFOp>(op);
+           arith::SIToFPOp, arith::UIToFPOp, math::AbsFOp, attn::RoundedOp>(op);
   instruction.single = code.single && op->getResult(0).getType().isF64();
   instruction.op = op;
   unsigned *fields[] = {&instruction.a, &instruction.b, &instruction.c};

@@ -134,7 +134,7 @@ Status reference::takeInput(Operation *op, const Inputs &inputs,
                     kind, name, extentsText(type, lengths),
                     runtime::shapeText(input.shape), input.values.size()),
         placeOf(op));
-  bool real = type.getElementType().isF64();
+  bool real = type.getScalarType().isF64();
   bool bits = type.getElementType().isInteger(1);
   Array own = Array::zeros(shape, !real);
   // Parameters are those of all examples.
@@ -334,7 +334,7 @@ Status Machine::stack(attn::ArrayType type, int64_t axis, int64_t extent,
         shape[i] = std::max(
             shape[i], row->shape[static_cast<int64_t>(i) < axis ? i : i - 1]);
   auto stacked = std::make_shared<Array>(
-      Array::zeros(shape, !type.getElementType().isF64()));
+      Array::zeros(shape, !type.getScalarType().isF64()));
   for (auto [row, place] : llvm::zip_equal(rows, places)) {
     Array part = *row;
     part.shape.insert(part.shape.begin() + axis, 1);
@@ -459,7 +459,7 @@ Status Machine::execute(Operation *op, Environment &environment) {
   if (Status status = environment.lengths.checkedShape(type, shape);
       status.failed())
     return status;
-  Array result = Array::zeros(shape, !type.getElementType().isF64());
+  Array result = Array::zeros(shape, !type.getScalarType().isF64());
   Status status = Status::success();
   if (auto computeOp = dyn_cast<attn::ComputeOp>(op)) {
     status = compute(computeOp, environment, result);

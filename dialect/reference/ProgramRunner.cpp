@@ -385,7 +385,7 @@ Status ProgramRunner::advance(Event &event) {
       if (Status status = environment.lengths.checkedShape(type, shape);
           status.failed())
         return status;
-      chosen = Array::zeros(shape, !type.getElementType().isF64());
+      chosen = Array::zeros(shape, !type.getScalarType().isF64());
     } else if (auto markOp = dyn_cast<attn::MarkOp>(op)) {
       ++level.at;
       bool rejected = false;

@@ -11,6 +11,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -43,6 +44,17 @@ template <auto F>
 static constexpr ScalarFunction reals = lift<double, F, &Slot::real>;
 template <auto F>
 static constexpr ScalarFunction wholes = lift<int64_t, F, &Slot::whole>;
+
+/// The nearest f32, of all numbers with 8 binary digits the nearest one, of two
+/// the even one.
+static double rounded(double value) {
+  auto single = static_cast<float>(value);
+  if (!std::isfinite(single))
+    return single;
+  auto bits = std::bit_cast<uint32_t>(single);
+  bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000;
+  return std::bit_cast<float>(bits);
+}
 
 static int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
 
@@ -187,6 +199,7 @@ static const llvm::StringMap<ScalarFunction> &realTable() {
       {"attn.sigmoid", reals<sigmoid>},
       {"attn.softplus", reals<softplus>},
       {"attn.stop", reals<[](double a) { return a; }>},
+      {"attn.rounded", reals<rounded>},
   };
   return table;
 }

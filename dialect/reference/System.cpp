@@ -150,7 +150,7 @@ Status SystemEvaluator::prepare(Node &node) {
     node.own = *shared;
   } else {
     node.own = std::make_shared<Elements>();
-    node.own->array = Array::zeros(shape, !type.getElementType().isF64());
+    node.own->array = Array::zeros(shape, !type.getScalarType().isF64());
     node.own->state.assign(node.own->array.values.size(), Unknown);
     if (shared)
       *shared = node.own;

@@ -34,6 +34,28 @@ def Batch : Pass<"attn-batch", "::mlir::ModuleOp"> {
   }];
 }
 
+def StoreRows : Pass<"attn-store-rows", "::mlir::ModuleOp"> {
+  let summary = "rounded rows have elements of bf16";
+  let description = [{
+    * In: batched programs.
+    * Out: the same programs. An array whose elements are all numbers of bf16
+      (`attn.rounded`, copies of such arrays, zeros) has this type, and takes two
+      bytes per element. Views, concatenations and the values of a carry have one
+      type, so they have it together or not at all.
+    * After: `attn-batch`. Before `attn-split-decoder`, so that the programs of a
+      search exchange such arrays.
+    * Not: outputs of the program, which callers read in f32.
+
+    ```mlir
+    %k = attn.compute (%i: "S", %n: 64) { attn.rounded %x[%i, %n] to bf16 } : !attn.array<["S", 64], f64>
+
+    // becomes
+
+    %k = attn.compute (%i: "S", %n: 64) { attn.rounded %x[%i, %n] to bf16 } : !attn.array<["S", 64], bf16>
+    ```
+  }];
+}
+
 def SplitDecoder : Pass<"attn-split-decoder", "::mlir::ModuleOp"> {
   let summary = "a search becomes programs, and an op that says how it runs them";
   let description = [{

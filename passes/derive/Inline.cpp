@@ -77,7 +77,8 @@ private:
 std::optional<SmallVector<ReadOp>>
 Inline::readersOf(ComputeOp producer,
                   const llvm::SetVector<Operation *> &needed) {
-  if (producer.getReducer() != Reducer::none)
+  if (producer.getReducer() != Reducer::none ||
+      producer.getYielded().getDefiningOp<RoundedOp>())
     return std::nullopt;
   SmallVector<ReadOp> reads;
   for (OpOperand &use : producer.getResult().getUses()) {

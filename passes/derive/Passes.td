@@ -543,4 +543,30 @@ def RoundWeights : Pass<"attn-round-weights", "::mlir::ModuleOp"> {
   ];
 }
 
+def RoundRows : Pass<"attn-round-rows", "::mlir::ModuleOp"> {
+  let summary = "rows that places of another length read are rounded to bf16";
+  let description = [{
+    * In: the systems `@loss` and `@decode`.
+    * Out: the same systems. An equation over two lengths that reads an array
+      over one of them reads `attn.rounded` of its elements instead: it reads
+      each row again for every place of the other length, as attention reads
+      keys and values, and a decoder keeps these rows. The array has one length
+      and at least 16 numbers for each of its places.
+    * The choice depends on the reading equation, as written. So training,
+      scoring and decoding round the same numbers.
+    * Last in the phase `derive`: a step of a decoder has one length less.
+    * Not: other readers of the array, such as its own recurrence. They read f32.
+
+    ```mlir
+    %e = attn.compute (%t: "T", %i: "S") sum (%n: 64) { %q[%t, %n] * %k[%i, %n] }
+
+    // becomes
+
+    %q16 = attn.compute (%t: "T", %n: 64) { attn.rounded %q[%t, %n] to bf16 }
+    %k16 = attn.compute (%i: "S", %n: 64) { attn.rounded %k[%i, %n] to bf16 }
+    %e = attn.compute (%t: "T", %i: "S") sum (%n: 64) { %q16[%t, %n] * %k16[%i, %n] }
+    ```
+  }];
+}
+
 #endif // FOVEA_PASSES_DERIVE_PASSES_TD

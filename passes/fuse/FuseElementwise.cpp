@@ -172,7 +172,8 @@ struct FuseElementwise
       op.erase();
       return;
     }
-    if (!isElementwise(op))
+    // What is rounded is worth storing: it takes two bytes.
+    if (!isElementwise(op) || op.getYielded().getDefiningOp<RoundedOp>())
       return;
     ReadOp read = onlyRead(op);
     if (!read) {

@@ -202,6 +202,8 @@ static Program::Element elementKind(Type type) {
     return Program::Element::Bit;
   if (type.isInteger(64))
     return Program::Element::I64;
+  if (type.isBF16())
+    return Program::Element::BF16;
   return type.isF32() ? Program::Element::F32 : Program::Element::F64;
 }
 

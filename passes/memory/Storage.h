@@ -120,9 +120,11 @@ public:
   int slotOfLayout(int layout) const { return program.layouts[layout].slot; }
   /// A slot for one more number.
   int newSlot() { return program.numSlots++; }
-  /// `real` for f64, otherwise the type itself.
+  /// `real` for f64, and for bf16 in programs of f64; otherwise the type
+  /// itself.
   mlir::Type elementOf(mlir::Type type) const {
-    return type.isF64() ? real : type;
+    bool isStored = type.isBF16() && real.isF32();
+    return type.isF64() || (type.isBF16() && !isStored) ? real : type;
   }
 
 private:

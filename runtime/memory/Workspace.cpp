@@ -184,6 +184,8 @@ void Workspace::fillWithNaN(const Program::Array &array) {
     fill(std::numeric_limits<float>::quiet_NaN());
   else if (array.element == Element::F64)
     fill(std::numeric_limits<double>::quiet_NaN());
+  else if (array.element == Element::BF16)
+    fill(brainBits(std::numeric_limits<float>::quiet_NaN()));
 }
 
 void Workspace::poison(int64_t number) {

@@ -45,7 +45,7 @@ template <typename A> static void fields(A &a, Program::Order &x) {
 
 template <typename A> static void fields(A &a, Program::Array &x) {
   a(x.name), a(x.role, Program::Role::Packed);
-  a(x.element, Program::Element::Bit);
+  a(x.element, Program::Element::BF16);
   a(x.layout), a(x.count), a(x.slot), a(x.firstUse), a(x.lastUse), a(x.shape);
   a(x.part), a(x.partSlot), a(x.parts), a(x.onChip), a(x.extra);
 }
@@ -58,7 +58,7 @@ template <typename A> static void fields(A &a, Program &x) {
 
 template <typename A> static void fields(A &a, Decoder::State &x) {
   a(x.name), a(x.initial), a(x.next), a(x.written);
-  a(x.element, Program::Element::Bit), a(x.shape);
+  a(x.element, Program::Element::BF16), a(x.shape);
 }
 
 template <typename A> static void fields(A &a, Decoder::Parameter &x) {
@@ -67,7 +67,7 @@ template <typename A> static void fields(A &a, Decoder::Parameter &x) {
 
 template <typename A> static void fields(A &a, Decoder::Choice &x) {
   a(x.name), a(x.distribution, Decoder::Distribution::Mixture);
-  a(x.parameters), a(x.shape), a(x.element, Program::Element::Bit);
+  a(x.parameters), a(x.shape), a(x.element, Program::Element::BF16);
   a(x.hasEnd), a(x.end);
 }
 
@@ -81,7 +81,7 @@ template <typename A> static void fields(A &a, Decoder::Mark &x) {
 }
 
 template <typename A> static void fields(A &a, Decoder::Stack &x) {
-  a(x.value), a(x.axis), a(x.element, Program::Element::Bit), a(x.shape);
+  a(x.value), a(x.axis), a(x.element, Program::Element::BF16), a(x.shape);
 }
 
 template <typename A> static void fields(A &a, Decoder::Output &x) {

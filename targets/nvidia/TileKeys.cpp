@@ -37,7 +37,7 @@ static constexpr int64_t termsAtOnce = 16;
 /// Returns whether an op is a product with rounded factors and few places of
 /// index `index`. Where the sums are stated, all machines
 /// have the same results, so nothing may be approximate.
-static bool isRounded(ComputeOp op, unsigned ExampleProduct::*index) {
+static bool hasRoundedFactors(ComputeOp op, unsigned ExampleProduct::*index) {
   std::optional<ExampleProduct> product = exampleProductOf(op);
   if (!product || !precisionOf(op) || groupedSumsOf(op))
     return false;
@@ -46,11 +46,11 @@ static bool isRounded(ComputeOp op, unsigned ExampleProduct::*index) {
 }
 
 bool fovea::attn::isTileable(ComputeOp op) {
-  return isRounded(op, &ExampleProduct::k);
+  return hasRoundedFactors(op, &ExampleProduct::k);
 }
 
 bool fovea::attn::isTileableRead(ComputeOp op) {
-  return isRounded(op, &ExampleProduct::n);
+  return hasRoundedFactors(op, &ExampleProduct::n);
 }
 
 int64_t fovea::attn::wholeTerms(int64_t size) {

@@ -1,6 +1,6 @@
 """What is decoded has the bits of what is scored and trained on.
 
-    same_bits.py MODELS_DIRECTORY WORK_DIRECTORY MODEL[:EQUATION].. [quick | oracle | phases] [PRECISION]
+    same_bits.py MODELS_DIRECTORY WORK_DIRECTORY MODEL[:EQUATION].. [quick | oracle | phases] [PRECISION | cache]
     same_bits.py MODELS_DIRECTORY rest TEST [oracle]
 
 Draws and searches; log p of each hypothesis that has ended is that of `fovea score` on what it
@@ -14,7 +14,7 @@ Where training and decoding treat a latent choice in different ways, the spec ge
 
 With `oracle`, what compiled code decodes in f32 has the bits of what the interpreter decodes, with a
 given beginning as well; specs are as they are. With `phases` the interpreter does so after each
-phase of the compiler, for a few steps. PRECISION is one of `PRECISIONS`. `rest` prints why models
+phase of the compiler, for a few steps. PRECISION is one of `PRECISIONS`; `cache` is `--cache bf16`. `rest` prints why models
 that TEST does not name are not compared.
 """
 
@@ -192,9 +192,10 @@ def main(models, work, *names):
         return rest(models, *names)
     os.makedirs(work, exist_ok=True)
     for entry in names:
-        if entry not in ("quick", "oracle", "phases", *PRECISIONS):
+        if entry not in ("quick", "oracle", "phases", "cache", *PRECISIONS):
             name, *equation = entry.split(":")
             precision = [word for name in names if name in PRECISIONS for word in ("--precision", name)]
+            precision += ["--cache", "bf16"] if "cache" in names else []
             model = Model(models, work, name, precision, not {"oracle", "phases"} & set(names))
             if "oracle" in names:
                 check_oracle(model)

@@ -8,7 +8,7 @@ attn.system @negative {
 // -----
 
 attn.system @element {
-  // expected-error @+1 {{elements must be f64, i64 or i1, not 'f32'}}
+  // expected-error @+1 {{elements must be f64, i64, i1 or bf16, not 'f32'}}
   attn.data "x" : !attn.array<["S"], f32>
 }
 

@@ -1,5 +1,6 @@
 // Passes that ask how a batch has an array may be run alone, on anything.
 
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-store-rows
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-split-decoder
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-order-channels
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-pad-windows
@@ -13,6 +14,7 @@
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-split-members
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-shorten-lives
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-name-products
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-widen-factors
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-choose-precision))"
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-split-adjoints))"
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-form-strips))"

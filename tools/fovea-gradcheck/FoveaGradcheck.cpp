@@ -158,7 +158,7 @@ LogicalResult Check::fillArray(StringRef name, ArrayType type, Array &array) {
     shape.push_back(
         values.empty() ? 0 : *std::max_element(values.begin(), values.end()));
   }
-  array = Array::zeros(shape, !type.getElementType().isF64());
+  array = Array::zeros(shape, !type.getScalarType().isF64());
   auto own = given.find(name.str());
   if (own != given.end()) {
     if (own->second.size() != array.values.size())

@@ -169,6 +169,8 @@ static llvm::StringRef textOf(runtime::Program::Element element) {
     return "f64";
   case Element::I64:
     return "i64";
+  case Element::BF16:
+    return "bf16";
   case Element::Bit:
     return "bit";
   }

@@ -31,7 +31,7 @@ static void groupOptions(CLI::App &command) {
        {"--beam", "--nbest", "--sample", "--temperature", "--top-k", "--top-p",
         "--max-length", "--min-length", "--length-norm", "--replace-unknown"}},
       {"Machine",
-       {"--threads", "--dtype", "--cpu", "--target", "--precision",
+       {"--threads", "--dtype", "--cpu", "--target", "--precision", "--cache",
         "--max-activation-mb", "--shard-optimiser", "--max-silence"}},
       {"Debugging",
        {"--reference", "--stop-after", "--explain", "--trace", "--checked",

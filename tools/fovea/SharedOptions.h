@@ -212,6 +212,12 @@ protected:
   void addPrecision(CLI::App *command) {
     command->add_option("--precision", arguments.precision, helpOfPrecision())
         ->check(CLI::IsMember(precisions()));
+    command
+        ->add_option("--cache", arguments.cache,
+                     "f32 (default); bf16: rows that attention reads for "
+                     "other places, such as keys and values, are rounded to "
+                     "bf16 and stored in it, and all else is as before (CPU)")
+        ->check(CLI::IsMember({"f32", "bf16"}));
   }
 
   /// Commands that execute run on this machine's CPU or on its GPU.
