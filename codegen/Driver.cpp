@@ -174,7 +174,8 @@ Status Driver::add(ModuleOp source, StringRef entry) {
   if (options.memory)
     if (Status status = keepLimit(program, *options.memory); status.failed())
       return status;
-  if (options.prepares)
+  // The parameters of gradients change with each update.
+  if (options.prepares && entry != "grad")
     program->setAttr(attn::preparesName, UnitAttr::get(program.getContext()));
   if (failed(emitProgram(program, programs.programs.emplace_back())))
     return Status::error("'@" + entry.str() + "' cannot be compiled");

@@ -457,7 +457,7 @@ bool Package::compile() {
   codegen::DriverOptions options = compiledOptionsOf(arguments);
   options.isShipped = true;
   options.prepares =
-      compiler::packsOnce(*model->module, /*learns=*/has("grad"), options);
+      compiler::packsOnce(*model->module, /*learns=*/false, options);
   std::unique_ptr<codegen::Driver> driver;
   if (!succeeds(
           codegen::Driver::create(model->module->getLoc(), options, driver)))

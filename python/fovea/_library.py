@@ -33,6 +33,8 @@ class Library:
                  weights: str | None = None) -> None:
         """weights: a safetensors file, if the library contains none."""
         self._library = ctypes.CDLL(path)
+        #: How many updates its weights had when it was made.
+        self.updates = 0
         self.dtype = np.dtype(dtype)
         self._model: ctypes.c_void_p | None = _ADDRESS()
         self._function("message", ctypes.c_char_p)

@@ -213,24 +213,39 @@ class Model:
         self._asked: set[frozenset[str]] = set()
         self._types: dict[str, Any] = {}
         self._getters: dict[frozenset[str], Library | None] = {}
-        arrays: dict[str, np.ndarray]
+        self._parameters: Parameters | None = None
+        # Whether callers may write into them, and how many updates have.
+        self._is_writable = False
+        self._updates = 0
         if about["objective"] or self._generates:
             self._library = self._compile(weights, threads)
             for key, value in self._metadata.items():
                 self._library.describe(key, value)
-            arrays = self._library.arrays("parameter", self._about, self._library)
+            self._has_parameters = bool(self._about)
         elif spec.suffix == ".onnx" and weights is None:
             # They stay in the file.
-            arrays = {}
+            self._parameters = Parameters({})
+            self._has_parameters = False
         else:
             # There are equations alone, which get() evaluates.
             arrays = _tensors.read(spec if weights is None else weights)
-        self._parameters = Parameters(arrays)
+            self._parameters = Parameters(arrays)
+            self._has_parameters = bool(arrays)
 
     @property
     def parameters(self) -> Parameters:
         """The parameters by name, as numpy arrays without a copy: writing into an
-        array changes the model."""
+        array changes the model.
+
+        Until the first use of `parameters`, the model knows that nothing changes
+        them, and packs the weights of its products once. After that, each call
+        packs them.
+        """
+        self._is_writable = True
+        if self._parameters is None:
+            assert self._library is not None
+            self._parameters = Parameters(
+                self._library.arrays("parameter", self._about, self._library))
         return self._parameters
 
     def _compile(self, weights: str | os.PathLike[str] | None, threads: int, *more: str) -> Library:
@@ -256,9 +271,15 @@ class Model:
         return [str(data) for data in self._data]
 
     def __repr__(self) -> str:
-        count = sum(array.size for array in self.parameters.values())
+        count = sum(int(np.prod(shape, dtype=np.int64)) for shape in self._shapes().values())
         return (f"<fovea.Model {self.name}: {', '.join(self.data)}; "
                 f"{count:,} weights in {self._dtype}>")
+
+    def _shapes(self) -> dict[str, list[int]]:
+        """The shapes of the parameters, by name."""
+        if self._parameters is None:
+            return {entry["name"]: entry["shape"] for entry in self._about}
+        return {name: list(array.shape) for name, array in self._parameters.items()}
 
     @property
     def text(self) -> str:
@@ -269,8 +290,8 @@ class Model:
         """Notebooks display the equations of a model, and its number of
         parameters."""
         rows = "".join(
-            f"<tr><td>{html.escape(name)}</td><td>{list(array.shape)}</td></tr>"
-            for name, array in self.parameters.items())
+            f"<tr><td>{html.escape(name)}</td><td>{shape}</td></tr>"
+            for name, shape in self._shapes().items())
         return (f"<pre>{html.escape(self.text)}</pre>"
                 f"<details><summary>{html.escape(repr(self)[1:-1])}</summary>"
                 f"<table>{rows}</table></details>")
@@ -305,6 +326,7 @@ class Model:
         """Makes one update with the spec's optimiser; returns the loss before it."""
         seed = _arguments.whole("seed", seed)
         library = self._need("train_step", "has nothing to train")
+        self._updates += 1
         return library.train_step(self._pad(batch), seed)
 
     def fit(self, data: Any, valid: Any = None, *, epochs: int = 1, batch_size: int = 32,
@@ -335,7 +357,7 @@ class Model:
             path = pathlib.Path(folder, "model.safetensors")
             self.save(path)
             return {name: array for name, array in _tensors.read(path).items()
-                    if name not in self._parameters}
+                    if name not in self._shapes()}
 
     def __reduce__(self) -> Any:
         """pickle and copy: what save() writes, and the options of the model."""
@@ -357,7 +379,7 @@ class Model:
         elif self._spec.suffix == ".onnx":
             run("init", self._spec, *self._sets, "-o", where)
         else:
-            _tensors.write(where, self.parameters, self._metadata)
+            _tensors.write(where, self._parameters or {}, self._metadata)
 
     def export(self, path: str | os.PathLike[str], emit: str | None = None, *,
                get: str | Sequence[str] = ()) -> None:
@@ -483,7 +505,7 @@ class Model:
         key = frozenset(wanted)
         # A process may do with the data that these equations need.
         is_whole = all(data.name in padded.arrays for data in self._data)
-        if not key <= known or not self.parameters or not is_whole:
+        if not key <= known or not self._has_parameters or not is_whole:
             return None
         if key not in self._asked:
             self._asked.add(key)
@@ -494,8 +516,9 @@ class Model:
                 with tempfile.TemporaryDirectory(prefix="fovea-") as folder:
                     path = pathlib.Path(folder, "weights.safetensors")
                     self.save(path)
-                    self._getters[key] = self._compile(
-                        path, self._threads, "--entry", "get", *gets)
+                    made = self._compile(path, self._threads, "--entry", "get", *gets)
+                    made.updates = self._updates
+                    self._getters[key] = made
             except MachineError:
                 self._getters[key] = None
         return self._getters[key]
@@ -503,8 +526,10 @@ class Model:
     def _look(self, library: Library, wanted: list[str],
               padded: Padded) -> dict[str, Any]:
         """Computes the equations of a batch with the current weights."""
-        for name, array in library.arrays("parameter", self._about, library).items():
-            array[...] = self.parameters[name]
+        # The library has the weights of its making.
+        if self._is_writable or self._updates != library.updates:
+            for name, array in library.arrays("parameter", self._about, library).items():
+                array[...] = self.parameters[name]
         library.call("get", padded.words)
         return {name: [library.value(example, name).astype(self._types[name])
                        for example in range(padded.examples)] for name in wanted}
@@ -515,7 +540,7 @@ class Model:
             path = pathlib.Path(folder)
             _tensors.write(path / "batch.safetensors", padded.arrays)
             given: list[object] = []
-            if self.parameters:
+            if self._has_parameters:
                 self.save(path / "weights.safetensors")
                 given = ["--weights", path / "weights.safetensors"]
             gets = [item for name in wanted for item in ("--get", name)]

@@ -3,6 +3,7 @@
 import math
 import os
 import pathlib
+import pickle
 import shutil
 import subprocess
 
@@ -309,3 +310,32 @@ def test_check_tells_what_is_in_a_spec():
     about = fovea.check(COPIER, {"v.vocab": 9})
     assert about["model"] == "copier" and about["dims"]["H"] == 8
     assert {"name": "align", "extents": ["T", "S"]} in about["equations"]
+
+
+def test_packed_weights_follow_updates(batch):
+    # Weights are packed once, as long as nothing can have changed them.
+    model = fovea.compile(COPIER, sets={"v.vocab": 9})
+    assert model.loss(batch) == model.loss(batch)
+    model.decode({"src": batch["src"]})
+    before = model.loss(batch)
+    for _ in range(3):
+        model.train_step(batch)
+    after, answers = model.loss(batch), model.decode({"src": batch["src"]})
+    assert after != before
+    other = pickle.loads(pickle.dumps(model))
+    assert other.loss(batch) == after and other.decode({"src": batch["src"]}) == answers
+    model.parameters["out.bias"][:] += np.arange(9.0)
+    assert model.loss(batch) != after
+    assert pickle.loads(pickle.dumps(model)).loss(batch) == model.loss(batch)
+
+
+def test_equations_follow_updates(batch):
+    # From the third request on, a library computes them with weights of its own.
+    model = fovea.compile(COPIER, sets={"v.vocab": 9}, seed=2)
+    first = [model.get("f", batch) for _ in range(3)]
+    assert all((one == other).all() for own in first[1:] for one, other in zip(first[0], own))
+    model.train_step(batch)
+    trained = model.get("f", batch)
+    assert all((one != other).any() for one, other in zip(first[0], trained))
+    other = pickle.loads(pickle.dumps(model))
+    assert all((one == own).all() for one, own in zip(trained, other.get("f", batch)))
