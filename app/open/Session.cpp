@@ -17,11 +17,22 @@ using namespace mlir;
 using namespace fovea;
 using namespace fovea::cli;
 
+/// Returns whether a command works on a text that its user is writing, and not
+/// on one that has been checked before.
+static bool warnsOfText(const Arguments &arguments) {
+  static constexpr StringRef checkers[] = {"check", "init", "train", "compile"};
+  return arguments.stored.empty() &&
+         (arguments.command.empty() ||
+          llvm::is_contained(checkers, arguments.command));
+}
+
 Session::Session(const Arguments &arguments, llvm::raw_ostream &out,
                  unsigned limit)
     : arguments(arguments), given(arguments.sets), sets(arguments.sets),
       errors(out, limit) {
   mlirContext.printOpOnDiagnostic(false);
+  if (!warnsOfText(arguments))
+    errors.hideTextWarnings();
   handler = mlirContext.getDiagEngine().registerHandler(
       [this](Diagnostic &diagnostic) { report(diagnostic); });
 }
@@ -452,11 +463,9 @@ std::vector<std::string> fovea::cli::equationsNamed(Session &session,
   if (found.empty()) {
     std::vector<StringRef> candidates(all.begin(), all.end());
     StringRef meant = nearest(name, candidates);
-    session.error("there is no equation '" + name + "'" +
-                  (StringRef(name).contains(',')
-                       ? "; help: separate names with spaces, not commas"
-                   : meant.empty() ? ""
-                                   : "; did you mean '" + meant.str() + "'?"));
+    session.error(
+        "there is no equation '" + name + "'" +
+        (meant.empty() ? "" : "; did you mean '" + meant.str() + "'?"));
   }
   return found;
 }

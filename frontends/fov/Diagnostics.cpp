@@ -136,8 +136,21 @@ void Diagnostics::error(Code code, SMLoc loc, const std::string &text,
 
 void Diagnostics::warning(Code code, SMLoc loc, const std::string &text,
                           std::vector<Note> notes) {
-  if (!isMeant(loc))
+  bool isHidden =
+      hidesTextWarnings && Code::unusedName <= code && code < Code::notDecoded;
+  if (!isHidden && !isMeant(loc))
     report(SourceMgr::DK_Warning, warnings, code, loc, text, notes);
+}
+
+/// `model.fov:4:2`; empty without a place.
+std::string Diagnostics::placeText(SMLoc loc) const {
+  unsigned id = loc.isValid() ? manager.FindBufferContainingLoc(loc) : 0;
+  if (!id)
+    return "";
+  auto [line, column] = manager.getLineAndColumn(loc, id);
+  return (manager.getMemoryBuffer(id)->getBufferIdentifier() + ":" +
+          Twine(line) + ":" + Twine(column))
+      .str();
 }
 
 /// Returns whether a comment on the line suppresses the warning.
@@ -162,7 +175,11 @@ void Diagnostics::report(SourceMgr::DiagKind kind, unsigned &count, Code code,
                          SMLoc loc, const std::string &text,
                          const std::vector<Note> &notes) {
   uint64_t key = xxh3_64bits(text);
-  if (!seen.insert({loc.getPointer(), key}).second)
+  // A command may read a spec twice, with and without the sizes of weights.
+  std::pair<const char *, uint64_t> place(loc.getPointer(), key);
+  if (kind == SourceMgr::DK_Warning)
+    place = {nullptr, xxh3_64bits(placeText(loc) + text)};
+  if (!seen.insert(place).second)
     return;
   // The same message about the same names: `h[t-1] reads h[-1], ..`.
   bool hasName = StringRef(text).find_first_of("'[") != StringRef::npos;

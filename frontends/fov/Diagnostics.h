@@ -73,6 +73,10 @@ public:
   void warning(Code code, llvm::SMLoc loc, const std::string &text,
                std::vector<Note> notes = {});
 
+  /// From now on, no warning about the text of a spec is shown (W0101 to
+  /// W0108): who trained the model has seen them.
+  void hideTextWarnings() { hidesTextWarnings = true; }
+
   /// From now on, an error with the same message and names as an earlier one is
   /// a note. From the fourth place on it is dropped: most such errors have one
   /// cause.
@@ -107,6 +111,7 @@ private:
              const std::string &text);
   unsigned lineIn(unsigned buffer, llvm::SMLoc loc) const;
   bool isMeant(llvm::SMLoc loc) const;
+  std::string placeText(llvm::SMLoc loc) const;
   void report(llvm::SourceMgr::DiagKind kind, unsigned &count, Code code,
               llvm::SMLoc loc, const std::string &text,
               const std::vector<Note> &notes);
@@ -124,6 +129,7 @@ private:
   llvm::DenseSet<std::pair<const char *, uint64_t>> seen;
   llvm::DenseMap<const char *, Note> origins;
   bool joinsRepeated = false;
+  bool hidesTextWarnings = false;
   llvm::DenseMap<uint64_t, unsigned> repeats;     // of a text
   llvm::DenseMap<unsigned, unsigned> linesBefore; // of parts of a file
   Listener listener;

@@ -1,7 +1,7 @@
 //===- SharedOptions.h - options that several commands have ---------------===//
 //
 // Adds each shared option in one way, with the same checks and texts
-// everywhere. Options.cpp assigns options to commands.
+// everywhere. Files such as TrainingOptions.cpp assign options to commands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +11,7 @@
 #include "app/data/Examples.h"
 #include "app/data/Inputs.h"
 #include "app/open/ChooseTarget.h"
+#include "metrics/Metric.h"
 #include "runtime/model/SearchFlagsCli.h"
 #include "tools/fovea/Options.h"
 #include "llvm/ADT/StringExtras.h"
@@ -43,6 +44,11 @@ inline CLI::Validator dataPairs() {
             return "";
           },
           ""};
+}
+
+/// The values of --metric and eval: bleu, chrf, ..
+inline std::string metricNames() {
+  return fmt::format("{}", fmt::join(metrics::Metric::names(), ", "));
 }
 
 /// Adds commands and options that write to one Arguments; callbacks refer only
@@ -333,9 +339,29 @@ protected:
         ->type_name("N");
   }
 
+  void addLaunches(CLI::App *command) {
+    command->add_flag(
+        "--launches", arguments.launches,
+        "check each launch of compiled code against an interpreter; with "
+        "--reference: interpret the launches instead of running them");
+  }
+
+  void addLeaveOut(CLI::App *command) {
+    command
+        ->add_option("--leave-out", arguments.leaveOut,
+                     "passes that do not run; the results keep their bits")
+        ->type_name("PASS")
+        ->group("");
+  }
+
   CLI::App &app;
   Arguments &arguments;
 };
+
+/// The commands under a heading of the help.
+void addTrainingCommands(CLI::App &app, Arguments &arguments);
+void addAnswerCommands(CLI::App &app, Arguments &arguments);
+void addInspectionCommands(CLI::App &app, Arguments &arguments);
 
 } // namespace fovea::cli
 
