@@ -1,7 +1,6 @@
 //===- TrainBlock.cpp - the train block of a spec as texts ----------------===//
 
 #include "app/train/TrainBlock.h"
-#include "frontends/fov/syntax/Lexer.h"
 
 #include <fmt/format.h>
 
@@ -30,29 +29,19 @@ TrainBlock fovea::cli::readTrainBlock(Model &model) {
   return block;
 }
 
-/// Returns the place of the value of `train { NAME = .. }` in the first file
-/// that has one.
-static llvm::SMLoc placeOfEntry(Session &session, StringRef name) {
-  llvm::SourceMgr &sources = session.diagnostics().sources();
-  for (unsigned id = 1; id <= sources.getNumBuffers(); ++id) {
-    StringRef text = sources.getMemoryBuffer(id)->getBuffer();
-    Diagnostics unused(llvm::nulls());
-    Lexer lexer(text, unused);
-    bool isTrain = false, isName = false;
-    for (Token token = lexer.next(); !token.is(Token::EndOfFile);
-         token = lexer.next()) {
-      if (token.newlineBefore && token.column == 0)
-        isTrain = false;
-      isTrain |= token.text == "train";
-      if (isName && token.text == "=")
-        return lexer.next().loc();
-      isName = isTrain && token.text == name;
-    }
-  }
-  return {};
+/// Reports an error in the value of `train { NAME = .. }`.
+static void entryError(Session &session, const Arguments &arguments,
+                       const Model &model, const std::string &name,
+                       const std::string &rest) {
+  std::string text = "train { " + name + " = .. }: " + rest;
+  auto entry = model.trainPlaces.find(name);
+  if (entry == model.trainPlaces.end())
+    return session.error(arguments.spec() + ": " + text);
+  session.diagnostics().error(Code::optionValue, entry->second, text);
 }
 
 void fovea::cli::reportTrainOption(Session &session, const Arguments &arguments,
+                                   const Model &model,
                                    const runtime::Status &status) {
   const std::string text = status.text();
   auto [name, rest] = StringRef(text).split(" = .. }: ");
@@ -65,10 +54,7 @@ void fovea::cli::reportTrainOption(Session &session, const Arguments &arguments,
   if (arguments.batch && name == "batch")
     return session.error("'--batch " + std::to_string(*arguments.batch) +
                          "': " + rest.str());
-  llvm::SMLoc place = placeOfEntry(session, name);
-  session.diagnostics().error(Code::optionValue, place,
-                              place.isValid() ? text
-                                              : arguments.spec() + ": " + text);
+  entryError(session, arguments, model, name.str(), rest.str());
 }
 
 bool fovea::cli::readFrozen(Session &session, const Arguments &arguments,
@@ -102,9 +88,10 @@ bool fovea::cli::checkNames(Session &session, const Arguments &arguments,
   const std::string &length = options.bucketLength;
   if (!length.empty() && !llvm::is_contained(model.lengths, length)) {
     std::string lengths = llvm::join(model.lengths, ", ");
-    session.error(arguments.spec() + ": train { bucket = .. }: '" + length +
-                  "' is not a length of the data; help: write none, all" +
-                  (lengths.empty() ? "" : " or one of " + lengths));
+    entryError(session, arguments, model, "bucket",
+               "'" + length +
+                   "' is not a length of the data; help: write none, all" +
+                   (lengths.empty() ? "" : " or one of " + lengths));
     return false;
   }
   for (const auto &[name, limit] : options.clipValue)
@@ -113,8 +100,8 @@ bool fovea::cli::checkNames(Session &session, const Arguments &arguments,
           return parameter.path == name ||
                  StringRef(parameter.path).starts_with(name + ".");
         })) {
-      session.error(arguments.spec() + ": train { clip_value[" + name +
-                    "] = .. }: no parameter is called '" + name + "'");
+      entryError(session, arguments, model, "clip_value[" + name + "]",
+                 "no parameter is called '" + name + "'");
       return false;
     }
   return true;

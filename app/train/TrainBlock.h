@@ -18,7 +18,7 @@ TrainBlock readTrainBlock(Model &model);
 
 /// Reports an error in an entry, at its place in the spec.
 void reportTrainOption(Session &session, const Arguments &arguments,
-                       const runtime::Status &status);
+                       const Model &model, const runtime::Status &status);
 
 /// The names of models whose parameters `use` freezes. Returns false for a
 /// frozen model without a name (reported).

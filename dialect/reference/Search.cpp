@@ -583,18 +583,7 @@ Status reference::readSearchOptions(ModuleOp module, SearchOptions &options) {
   number("longest", [&](int64_t value) { options.longest = value; });
   number("shortest", [&](int64_t value) { options.shortest = value; });
   auto normalise = decode.getAs<StringAttr>("normalise");
-  if (!normalise)
-    return Status::success();
-  StringRef text = normalise.getValue();
-  bool hasPower = text.consume_front("gnmt(") && text.consume_back(")");
-  if (normalise == "gnmt" ||
-      (hasPower && !text.trim().getAsDouble(options.gnmt)))
-    options.normalise = Normalise::Gnmt;
-  else if (normalise == "per_symbol")
-    options.normalise = Normalise::PerSymbol;
-  else if (normalise == "none")
-    options.normalise = Normalise::None;
-  else
+  if (normalise && !runtime::readNormalise(normalise.getValue(), options))
     return Status::error(fmt::format("'{}' is not none, per_symbol or gnmt(A)",
                                      normalise.str()));
   return Status::success();

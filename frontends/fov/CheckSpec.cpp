@@ -43,17 +43,10 @@ static std::string countMistake(llvm::StringRef name, const OptionValue &value,
          std::to_string(least) + " to " + std::to_string(most);
 }
 
-/// Returns whether a value is `none`, `per_symbol`, `gnmt` or `gnmt(A)`.
 static bool isLengthNorm(const OptionValue &value) {
   const auto *text = std::get_if<std::string>(&value);
-  if (!text)
-    return false;
-  llvm::StringRef rule = *text;
-  if (rule == "none" || rule == "per_symbol" || rule == "gnmt")
-    return true;
-  double power = 0;
-  return rule.consume_front("gnmt(") && rule.consume_back(")") &&
-         !rule.trim().getAsDouble(power);
+  runtime::SearchOptions unused;
+  return text && runtime::readNormalise(*text, unused);
 }
 
 /// Returns the error in the value of an option that shapes the objective or the
@@ -112,7 +105,9 @@ static void addBlock(const Program &program, llvm::StringRef block,
         key += "[" + textOf(place.range).str() + "]";
       }
       const ast::Expr &value = *entry.value;
-      OptionValue &slot = values[key];
+      Option &option = values[key];
+      option.place = value.loc;
+      OptionValue &slot = option.value;
       if (value.kind == ExprKind::Integer)
         slot = value.integer;
       else if (value.kind == ExprKind::Real)
@@ -139,7 +134,9 @@ static OptionValues optionsOf(const Program &program, llvm::StringRef block,
     std::string mistake =
         optionMistake(block, name, llvm::StringRef(text).split('(').first);
     if (mistake.empty()) {
-      OptionValue &slot = values[name.str()];
+      Option &option = values[name.str()];
+      option.place = {};
+      OptionValue &slot = option.value;
       int64_t whole;
       double number;
       if (!llvm::StringRef(text).getAsInteger(10, whole))
@@ -485,10 +482,13 @@ fovea::fov::checkSpec(llvm::StringRef text, llvm::StringRef name,
   spec->decode = optionsOf(*spec->program, "decode", options, diagnostics);
   if (hasErrors())
     return nullptr;
+  for (const auto &[name, option] : spec->train)
+    if (option.place.isValid())
+      result.trainPlaces[name] = option.place;
   auto init = spec->train.find("init");
   const auto *rule = init == spec->train.end()
                          ? nullptr
-                         : std::get_if<std::string>(&init->second);
+                         : std::get_if<std::string>(&init->second.value);
   warnOfMistakes(*spec->training, rule ? *rule : "", diagnostics);
   warnOfUnused(*spec->program, diagnostics);
   return spec;

@@ -17,7 +17,12 @@ namespace fovea::fov {
 
 /// The value of an option: a number, or its text.
 using OptionValue = std::variant<int64_t, double, std::string>;
-using OptionValues = std::map<std::string, OptionValue>;
+
+struct Option {
+  OptionValue value;
+  llvm::SMLoc place; // of the value; invalid: it comes from `--set`
+};
+using OptionValues = std::map<std::string, Option>;
 
 /// A spec that passed all checks, ready to be lowered.
 struct CheckedSpec {

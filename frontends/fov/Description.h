@@ -124,6 +124,9 @@ struct Description {
   /// The metrics of the spec, `bleu(tgt)`, in file order; those of included
   /// models if the spec has none.
   std::vector<std::string> metrics;
+  /// The places of the values in `train { }`, by entry. Values of `--set` have
+  /// none.
+  std::map<std::string, llvm::SMLoc> trainPlaces;
   /// Vocabularies without a size in the spec or `--set`: their size here is a
   /// guess.
   std::vector<std::string> assumedVocabularies;

@@ -21,9 +21,9 @@ static mlir::Attribute attributeOf(mlir::Builder &builder,
 static mlir::DictionaryAttr dictionaryOf(mlir::Builder &builder,
                                          const OptionValues &values) {
   llvm::SmallVector<mlir::NamedAttribute> attributes;
-  for (const auto &[name, value] : values)
+  for (const auto &[name, option] : values)
     attributes.push_back(
-        builder.getNamedAttr(name, attributeOf(builder, value)));
+        builder.getNamedAttr(name, attributeOf(builder, option.value)));
   return builder.getDictionaryAttr(attributes);
 }
 

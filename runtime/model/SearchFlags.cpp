@@ -2,31 +2,9 @@
 
 #include "runtime/model/SearchFlags.h"
 
-#include <charconv>
-#include <cmath>
 #include <fmt/format.h>
 
 using namespace fovea::runtime;
-
-/// Reads `none`, `per_symbol` or `gnmt(0.6)`.
-static bool readNormalise(std::string_view text, SearchOptions &options) {
-  if (text == "none") {
-    options.normalise = Normalise::None;
-    return true;
-  }
-  if (text == "per_symbol") {
-    options.normalise = Normalise::PerSymbol;
-    return true;
-  }
-  constexpr std::string_view gnmt = "gnmt(";
-  if (!text.starts_with(gnmt) || text.back() != ')')
-    return false;
-  const char *begin = text.data() + gnmt.size();
-  const char *end = text.data() + text.size() - 1;
-  auto [rest, error] = std::from_chars(begin, end, options.gnmt);
-  options.normalise = Normalise::Gnmt;
-  return error == std::errc() && rest == end && std::isfinite(options.gnmt);
-}
 
 std::vector<std::string> fovea::runtime::idleFlags(const SearchFlags &flags) {
   std::vector<std::string> result;
@@ -66,7 +44,8 @@ Status fovea::runtime::applyFlags(const SearchFlags &flags,
   options.topP = flags.topP.value_or(1);
   if (!options.sample && options.nbest > options.beam)
     return Status::error(
-        fmt::format("'--nbest {}' is more than the beam of {} keeps",
-                    options.nbest, options.beam));
+        fmt::format("'--nbest {}' is more than the beam of {} keeps; help: add "
+                    "--beam {}, or --sample",
+                    options.nbest, options.beam, options.nbest));
   return Status::success();
 }

@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace fovea::runtime {
 
@@ -53,6 +54,10 @@ struct SearchOptions {
 
 /// Larger than any sensible value: an error.
 constexpr int64_t mostHypotheses = 10'000, mostSteps = 1'000'000;
+
+/// Reads `none`, `per_symbol`, `gnmt` or `gnmt(A)`, with a number A. Returns
+/// false for another text, and changes nothing.
+bool readNormalise(std::string_view text, SearchOptions &options);
 
 /// Checks that the options are valid.
 Status check(const SearchOptions &options);

@@ -198,6 +198,9 @@ TEST_F(SearchTest, ReadsTheOptionsOfTheModel) {
   ASSERT_TRUE(readSearchOptions(*module, options).succeeded());
   EXPECT_EQ(options.normalise, Normalise::Gnmt);
   EXPECT_EQ(options.gnmt, 0.8);
+  set("gnmt");
+  ASSERT_TRUE(readSearchOptions(*module, options).succeeded());
+  EXPECT_EQ(options.normalise, Normalise::Gnmt);
   set("gnmt(x)");
   EXPECT_EQ(readSearchOptions(*module, options).text(),
             "'gnmt(x)' is not none, per_symbol or gnmt(A)");
@@ -214,6 +217,8 @@ TEST(SearchOptionsTest, RefusesMoreThanASearchCanHold) {
             "a search keeps at most 10000 hypotheses, not 10001");
   EXPECT_EQ(errorOf([](auto &options) { options.longest = 1'000'001; }),
             "a search makes at most 1000000 steps, not 1000001");
+  EXPECT_EQ(errorOf([](auto &options) { options.gnmt = INFINITY; }),
+            "gnmt(A) takes a number, not inf");
   EXPECT_EQ(errorOf([](auto &options) {
               options.beam = 10'000;
               options.longest = 1'000'000;

@@ -164,7 +164,7 @@ bool TrainCommand::readOptions() {
   runtime::TrainOptions &options = training.options;
   if (Status status = readTrainOptions(entries, model->dims, options);
       status.failed()) {
-    reportTrainOption(session, arguments, status);
+    reportTrainOption(session, arguments, *model, status);
     return false;
   }
   options.roundsWeights = weightFormat(arguments) != nullptr;
