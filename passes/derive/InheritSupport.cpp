@@ -1,8 +1,9 @@
 //===- InheritSupport.cpp - a sum skips what its weights exclude ----------===//
 //
 // Where a factor of a product is zero, the product adds nothing. Where an
-// addend of a score is minus infinity, its softmax is zero. If a condition of
-// an array or a branch says where, the sum or softmax inherits it. Only index
+// addend of a score is minus infinity, its softmax is zero. Where a part of a
+// conjunction is false, 'any' finds nothing. If a condition of an array or a
+// branch says where, the sum, softmax or 'any' inherits it. Only index
 // arithmetic is inherited: other conditions would read arrays again, and bound
 // nothing.
 //
@@ -39,7 +40,8 @@ class Support {
 public:
   explicit Support(ComputeOp op)
       : op(op), numParallel(op.getNumParallel()),
-        ofScores(op.getReducer() == Reducer::softmax) {}
+        ofScores(op.getReducer() == Reducer::softmax),
+        ofBits(op.getReducer() == Reducer::any) {}
 
   SmallVector<Requirement> find();
 
@@ -55,16 +57,18 @@ private:
 
   ComputeOp op;
   unsigned numParallel;
-  bool ofScores;
+  bool ofScores, ofBits;
   SmallVector<Requirement> parts;
   // No array depends on itself at the same place, but IR may say so.
   llvm::SmallDenseSet<Operation *> visited;
 };
 } // namespace
 
-/// The values whose product is `value`, or for a score those whose sum it is.
+/// The factors of `value`, the addends of a score, or the conjuncts of a bit.
 /// Any of them decides alone.
 SmallVector<Value> Support::leavesOf(Value value) const {
+  if (ofBits)
+    return conjunctsOf(value);
   SmallVector<Value> leaves;
   llvm::SetVector<Value> inner;
   inner.insert(value);
@@ -136,10 +140,10 @@ void Support::findIn(ComputeOp from, ArrayRef<unsigned> indices) {
   for (Value leaf : leaves) {
     // The element of another array is zero only if no other factor can be
     // without a value there.
-    bool isAlone =
-        from == op || ofScores || llvm::all_of(leaves, [&](Value other) {
-          return other == leaf || readsNothing(other);
-        });
+    bool isAlone = from == op || ofScores || ofBits ||
+                   llvm::all_of(leaves, [&](Value other) {
+                     return other == leaf || readsNothing(other);
+                   });
     if (isAlone)
       findAt(leaf, from, indices);
   }
@@ -150,6 +154,11 @@ void Support::findAt(Value leaf, ComputeOp from, ArrayRef<unsigned> indices) {
   Operation *def = leaf.getDefiningOp();
   if (auto found = dyn_cast_or_null<ReadOp>(def))
     return read(found, from, indices);
+  if (ofBits) {
+    if (isOfTerm(leaf, indices))
+      add(leaf, true, from, indices);
+    return;
+  }
   if (auto choose = dyn_cast_or_null<arith::SelectOp>(def)) {
     condition = choose.getCondition();
     whenTrue = choose.getTrueValue();
@@ -203,7 +212,7 @@ void Support::read(ReadOp read, ComputeOp from, ArrayRef<unsigned> indices) {
   }
   if (!isSummed)
     return;
-  if (!ofScores && isZeroOutside(source)) {
+  if (!ofScores && !ofBits && isZeroOutside(source)) {
     Value condition =
         source.getCondition().front().getTerminator()->getOperand(0);
     for (Value part : llvm::reverse(conjunctsOf(condition)))
@@ -306,7 +315,7 @@ struct InheritSupport : fovea::attn::impl::InheritSupportBase<InheritSupport> {
   void runOnOperation() override {
     // A sum inherits what its softmax has inherited.
     for (SystemOp system : getOperation().getOps<SystemOp>())
-      for (Reducer reducer : {Reducer::softmax, Reducer::sum})
+      for (Reducer reducer : {Reducer::any, Reducer::softmax, Reducer::sum})
         for (ComputeOp op : system.getOps<ComputeOp>())
           if (op.getReducer() == reducer)
             inherit(op);

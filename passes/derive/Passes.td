@@ -385,7 +385,8 @@ def InheritSupport : Pass<"attn-inherit-support", "::mlir::ModuleOp"> {
       multiple of it, as of dropout, has this condition too. So has a sum with
       a factor that a branch makes zero, `if u <= t then s[t,u] else 0`, in its
       body or in an equation that it reads. A `softmax` has the condition of a
-      branch that makes its score, or an addend of it, minus infinity. Users
+      branch that makes its score, or an addend of it, minus infinity. An
+      `any` has the parts of a conjunction that it looks for. Users
       write `softmax[u where u <= t]` and then `sum[u](a[t,u] * v[u])`: right
       in training, but a read of the future in decoding.
     * After `attn-inline`, which brings a product into its sum; before

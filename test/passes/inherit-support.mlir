@@ -338,3 +338,52 @@ attn.system @unlike {
   attn.output "zero" %zero : !attn.array<["T", "T"], f64>
   attn.output "largest" %largest : !attn.array<["T"], f64>
 }
+
+// -----
+
+// An `any` has the parts of the conjunction of which it looks for one that
+// holds, of its own and of an array.
+
+// CHECK-LABEL: attn.system @any
+// CHECK:       attn.compute "found" (%[[T:.*]]: "T") any (%[[U:.*]]: "T") where {
+// CHECK-NEXT:    %[[PAST:.*]] = arith.cmpi sle, %[[U]], %[[T]]
+// CHECK-NEXT:    attn.yield %[[PAST]]
+// CHECK:       } {
+// CHECK:       attn.compute "own" (%[[T2:.*]]: "T") any (%[[U2:.*]]: "T") where {
+// CHECK-NEXT:    arith.cmpi slt, %[[U2]], %[[T2]]
+// CHECK:       attn.compute "either" (%{{.*}}: "T") any (%{{.*}}: "T") {
+// CHECK:       attn.compute "each" (%{{.*}}: "T") all (%{{.*}}: "T") {
+attn.system @any {
+  attn.length "T"
+  %on = attn.data "on" : !attn.array<["T"], i1>
+  %chosen = attn.compute "chosen" (%t: "T", %u: "T") {
+    %0 = arith.cmpi sle, %u, %t : index
+    %1 = attn.read %on[%u] : !attn.array<["T"], i1>
+    %2 = arith.andi %0, %1 : i1
+    attn.yield %2 : i1
+  } : !attn.array<["T", "T"], i1>
+  %found = attn.compute "found" (%t: "T") any (%u: "T") {
+    %0 = attn.read %chosen[%t, %u] : !attn.array<["T", "T"], i1>
+    attn.yield %0 : i1
+  } : !attn.array<["T"], i1>
+  %own = attn.compute "own" (%t: "T") any (%u: "T") {
+    %0 = arith.cmpi slt, %u, %t : index
+    %1 = attn.read %on[%u] : !attn.array<["T"], i1>
+    %2 = arith.andi %0, %1 : i1
+    attn.yield %2 : i1
+  } : !attn.array<["T"], i1>
+  %either = attn.compute "either" (%t: "T") any (%u: "T") {
+    %0 = arith.cmpi slt, %u, %t : index
+    %1 = attn.read %on[%u] : !attn.array<["T"], i1>
+    %2 = arith.ori %0, %1 : i1
+    attn.yield %2 : i1
+  } : !attn.array<["T"], i1>
+  %each = attn.compute "each" (%t: "T") all (%u: "T") {
+    %0 = attn.read %chosen[%t, %u] : !attn.array<["T", "T"], i1>
+    attn.yield %0 : i1
+  } : !attn.array<["T"], i1>
+  attn.output "found" %found : !attn.array<["T"], i1>
+  attn.output "own" %own : !attn.array<["T"], i1>
+  attn.output "either" %either : !attn.array<["T"], i1>
+  attn.output "each" %each : !attn.array<["T"], i1>
+}
