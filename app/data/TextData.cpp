@@ -143,7 +143,8 @@ bool TextLines::checkText(StringRef bytes) {
 static std::string columnHelp(StringRef path) {
   auto [file, column] = path.rsplit(':');
   unsigned number = 0;
-  if (column.empty() || !llvm::sys::fs::is_regular_file(file))
+  bool isText = file == "-" || llvm::sys::fs::is_regular_file(file);
+  if (column.empty() || !isText)
     return "";
   return !column.getAsInteger(10, number) && number == 0
              ? "; help: columns count from 1"
@@ -494,6 +495,39 @@ bool Vocabularies::read(Session &session, const Arguments &arguments,
       words.add(line);
       return true;
     });
+  }
+  return good;
+}
+
+bool Vocabularies::checkSizes(Session &session, const Arguments &arguments,
+                              const Model &model) const {
+  bool good = true;
+  for (const std::string &text : arguments.vocabularies) {
+    std::string name, path;
+    splitPair(text, name, path);
+    auto given = symbols.all().find(name);
+    if (given == symbols.all().end() || StringRef(path).ends_with(".json"))
+      continue;
+    auto count = static_cast<int64_t>(given->second.byId.size());
+    for (const DataInfo &data : model.data) {
+      bool isOwn = data.name == name || data.vocabulary == name;
+      if (!isOwn || data.vocabularySize < 0 || count == data.vocabularySize)
+        continue;
+      std::string sizes =
+          fmt::format("'{}' names {} symbols, but '{}' has {}", path, count,
+                      data.name, data.vocabularySize);
+      if (count > data.vocabularySize) {
+        session.error(sizes + "; help: give the vocabulary of the training, or "
+                              "leave '--vocab' out: weights that 'fovea "
+                              "train' wrote contain it");
+        good = false;
+        break;
+      }
+      if (data.isChosen && !arguments.quiet)
+        session.diagnostics().warning(
+            Code::none, {}, sizes + "; others are printed as numbers");
+      break;
+    }
   }
   return good;
 }

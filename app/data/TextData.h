@@ -57,6 +57,12 @@ public:
     symbols.store(metadata);
   }
 
+  /// Compares the vocabularies of `--vocab` with the sizes of a model. Returns
+  /// false for one with more symbols (reported); warns of one that does not
+  /// name all symbols that the model may generate.
+  bool checkSizes(Session &session, const Arguments &arguments,
+                  const Model &model) const;
+
   /// Reads the SentencePiece models and tokenisers that the spec names, for
   /// vocabularies without symbols.
   bool readModels(Session &session, const Arguments &arguments,

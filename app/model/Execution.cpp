@@ -109,6 +109,8 @@ bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
     execution.model = session.openToExecute(&weights);
   }
   if (!execution.model ||
+      !execution.vocabularies.checkSizes(session, arguments,
+                                         *execution.model) ||
       !checkParameters(session, arguments.weights, *execution.model, weights) ||
       !readMembers(session, arguments, *execution.model, execution.vocabularies,
                    others))
@@ -146,6 +148,30 @@ bool fovea::cli::checkWanted(Session &session, const Arguments &arguments,
   return !session.diagnostics().failed();
 }
 
+/// Erases the lengths that no array of a program has: they would come with data
+/// that it does not read.
+static void dropUnusedLengths(mlir::Operation *program) {
+  llvm::DenseSet<mlir::Attribute> used;
+  auto use = [&](mlir::StringAttr name) { used.insert(name); };
+  program->walk([&](mlir::Operation *op) {
+    if (isa<attn::LengthOp>(op))
+      return;
+    op->getAttrDictionary().walk(use);
+    for (mlir::Type type : op->getOperandTypes())
+      type.walk(use);
+    for (mlir::Type type : op->getResultTypes())
+      type.walk(use);
+  });
+  // The lengths that give a length come before it.
+  for (attn::LengthOp length : llvm::reverse(llvm::to_vector(
+           program->getRegion(0).front().getOps<attn::LengthOp>()))) {
+    if (used.contains(length.getLengthAttr()))
+      length->getAttrDictionary().walk(use);
+    else
+      length.erase();
+  }
+}
+
 bool fovea::cli::lowerAndRead(Session &session, const Arguments &arguments,
                               const Request &request, llvm::StringRef container,
                               Execution &execution) {
@@ -163,6 +189,7 @@ bool fovea::cli::lowerAndRead(Session &session, const Arguments &arguments,
     }
   mlir::Operation *op = reference::findContainer(*model.module, container);
   assert(op && "the pipeline made what was requested");
+  dropUnusedLengths(op);
   execution.data.needed = describeData(model, op);
   return readExamples(
       session, givenData(arguments, model, execution.data.needed), model,

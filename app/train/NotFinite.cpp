@@ -9,6 +9,9 @@
 using namespace fovea;
 using namespace fovea::cli;
 
+/// Values of this size in a model are a fault more often than not.
+static constexpr double suspicious = 1e6;
+
 void fovea::cli::explainNotFinite(Session &session, const Arguments &arguments,
                                   const Training &training,
                                   runtime::Learner &learner,
@@ -64,4 +67,22 @@ void fovea::cli::explainNotFinite(Session &session, const Arguments &arguments,
                 << " (example " << batch[example]->id + 1 << ")";
             return;
           }
+  // Only the gradient is not finite.
+  double largest = 0;
+  std::string at;
+  int64_t of = 0;
+  for (const auto &[number, name] : order)
+    for (size_t example = 0; example < batch.size(); ++example)
+      for (double value : program->workspace().output(name, example).values)
+        if (std::abs(value) > largest) {
+          largest = std::abs(value);
+          at = name;
+          of = batch[example]->id + 1;
+        }
+  if (largest >= suspicious)
+    mlir::emitError(places.at(at))
+        << end.text
+        << fmt::format(": '{}' has the largest value of all equations, {:.2g} "
+                       "(example {}); help: {}",
+                       at, largest, of, end.help);
 }

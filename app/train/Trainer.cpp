@@ -255,9 +255,9 @@ bool Trainer::update(const std::vector<std::vector<int64_t>> &batches,
     if (!checkWeights())
       return false;
     this->end.batch = batches[begin];
+    this->end.help = "lower train.rate, or set train.clip";
     return fail(TrainEnd::NotFinite,
-                fmt::format("the {} is not finite in update {}; help: lower "
-                            "train.rate, or set train.clip",
+                fmt::format("the {} is not finite in update {}",
                             learner.firstNotFinite(), position.update + 1));
   }
   ++position.update;

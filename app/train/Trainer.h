@@ -77,6 +77,7 @@ struct TrainEnd {
     Policy
   } kind = Done;
   std::string text;
+  std::string help;   // NotFinite: what may avoid it, if anything
   int signal = 0;     // Interrupted: which asked
   double seconds = 0; // of all runs of the training
   /// NotFinite: the examples of the batch, and its weights.

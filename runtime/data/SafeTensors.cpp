@@ -277,7 +277,11 @@ public:
   }
   bool parse_error(size_t position, const std::string &,
                    const nlohmann::json::exception &) override {
-    return fail(fmt::format("the header is not JSON at byte {}", position));
+    // Its first eight bytes are the length of the header.
+    return fail(fmt::format(
+        "the file is damaged: its header is not JSON at byte {} of the file; "
+        "help: use another copy of it",
+        position + 7));
   }
 
 private:
@@ -425,8 +429,10 @@ static Status parse(const TensorSource &source, TensorFile &file) {
     return Status::error("expected a safetensors file, found text");
   if (length > source.size - 8)
     return Status::error(
-        fmt::format("the header is {} bytes long, but the file has {}", length,
-                    source.size - 8));
+        fmt::format("the file is cut off or damaged: it says that its header "
+                    "has {} bytes, but only {} follow; help: use another copy "
+                    "of it",
+                    length, source.size - 8));
   if (length > longestHeader)
     return Status::error(fmt::format("the header is {} bytes long, over {}",
                                      length, longestHeader));
@@ -435,8 +441,7 @@ static Status parse(const TensorSource &source, TensorFile &file) {
   if (!source.read(8, header.data(), length))
     return unreadable();
   if (!nlohmann::json::sax_parse(header.begin(), header.end(), &reader))
-    return Status::error(reader.problem.empty() ? "the header is not JSON"
-                                                : reader.problem);
+    return Status::error(reader.problem);
   uint64_t first = 8 + length, available = source.size - first;
   // Check offsets first: overlapping tensors could request any amount of
   // memory.

@@ -42,8 +42,9 @@ Status fovea::runtime::checkSeal(TensorFile &file) {
   size_t end = wanted.find(" metadata ");
   bool sameTensors = given.compare(0, end, wanted, 0, end) == 0;
   return Status::error(fmt::format(
-      "the {} not those that were written: the file says '{}', but has '{}'; "
-      "use another copy of it, or if it was changed on purpose, remove '{}' "
-      "from its metadata",
-      sameTensors ? "metadata are" : "tensors are", given, wanted, sealKey));
+      "the {} not those that were written: {} of the file differs from the "
+      "checksum in it; help: use another copy of the file, or if you changed "
+      "it on purpose, remove '{}' from its metadata",
+      sameTensors ? "metadata are" : "tensors are",
+      sameTensors ? "the header" : "the content", sealKey));
 }

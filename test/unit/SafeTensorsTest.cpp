@@ -250,13 +250,19 @@ TEST(SafeTensors, HeaderThatIsNone) {
   tooLong[7] = '\x7f';
   EXPECT_EQ(
       errorOf(tooLong),
-      R"(the header is 9151314442816847874 bytes long, but the file has 2)");
+      "the file is cut off or damaged: it says that its header has "
+      "9151314442816847874 bytes, but only 2 follow; help: use another copy "
+      "of it");
   EXPECT_EQ(errorOf(fileOf(std::string(100'000'001, ' '), 0)),
             "the header is 100000001 bytes long, over 100000000");
   EXPECT_EQ(errorOf(fileOf(R"({"a": true})", 0)),
             "'a' has a boolean in an unexpected place");
-  EXPECT_EQ(errorOf(fileOf("{", 0)), "the header is not JSON at byte 2");
-  EXPECT_EQ(errorOf(fileOf("", 0)), "the header is not JSON at byte 1");
+  EXPECT_EQ(errorOf(fileOf("{", 0)),
+            "the file is damaged: its header is not JSON at byte 9 of the "
+            "file; help: use another copy of it");
+  EXPECT_EQ(errorOf(fileOf("", 0)),
+            "the file is damaged: its header is not JSON at byte 8 of the "
+            "file; help: use another copy of it");
   EXPECT_EQ(errorOf(fileOf("[]", 0)), "the header is a list, not an object");
   EXPECT_EQ(errorOf(fileOf("\"a\"", 0)), "the header is a text, not an object");
   EXPECT_EQ(errorOf(fileOf(R"({"a": 3})", 0)),

@@ -1,7 +1,7 @@
 //===- CommandLine.cpp - parsing of the command line ----------------------===//
 //
 // Parses the command line and answers mistakes with suggestions.
-// Only this file and Options.cpp know CLI11.
+// Only this file and those of the options know CLI11.
 //
 //===----------------------------------------------------------------------===//
 

@@ -83,6 +83,11 @@ static int checkEmit(const Arguments &arguments) {
     return done;
   bool isObject = llvm::is_contained({"obj", "so", "exe"}, emit);
   llvm::StringRef target = arguments.cpu;
+  if (llvm::StringRef folder = arguments.output;
+      emit == "web" && folder.consume_back(".html"))
+    return wrongUsage("'--emit web' writes a folder with index.html, not the "
+                      "file '" +
+                      arguments.output + "'; help: write -o " + folder.str());
   if (emit == "web" && (target == "native" || target == "wasm32"))
     return done;
   if (emit == "web")

@@ -326,6 +326,21 @@ static bool lowerTwice(Session &session, Model &model, Request request,
   return session.lower(model, request);
 }
 
+/// Returns whether decoding draws latent choices at random.
+static bool drawsLatents(mlir::ModuleOp module) {
+  return module
+      .walk([](attn::ChoiceOp choice) {
+        auto kind =
+            choice.getTreatmentAttr()
+                ? choice.getTreatmentAttr().getAs<mlir::StringAttr>("kind")
+                : mlir::StringAttr();
+        return choice.getLatent() && kind && kind.getValue() == "sample"
+                   ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 int fovea::cli::runDecode(const Arguments &arguments) {
   Request request;
   bool isReference;
@@ -359,6 +374,12 @@ int fovea::cli::runDecode(const Arguments &arguments) {
     if (runtime::Status status = applyFlags(arguments.search, options);
         status.failed())
       return wrongUsage(status.text());
+    if (arguments.search.seed && !options.sample && !arguments.quiet &&
+        !drawsLatents(module))
+      session.diagnostics().warning(
+          Code::none, {},
+          "'--seed' has no effect without '--sample': nothing is drawn at "
+          "random");
     request.shows = shows.equations();
     if (!unknown.weights.empty() &&
         !llvm::is_contained(request.shows, unknown.weights))

@@ -85,8 +85,8 @@ static bool findCpu(Findings &findings) {
   double single = measurePeak(context, /*isDouble=*/false) * 1e-9;
   double twice = measurePeak(context, /*isDouble=*/true) * 1e-9;
   findings.add("peak",
-               fmt::format("{:.1f} GFLOP/s in f32 and {:.1f} in f64 for each "
-                           "thread, measured",
+               fmt::format("{:.0f} GFLOP/s in f32, {:.0f} in f64: what one "
+                           "thread can multiply and add",
                            single, twice),
                json::Object{{"f32", single}, {"f64", twice}});
   return true;

@@ -4,7 +4,9 @@
 #include "app/model/Compiled.h"
 #include "app/model/Execution.h"
 #include "app/model/Launched.h"
+#include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <map>
 
@@ -68,6 +70,37 @@ static void completeGradients(const Model &model,
   }
 }
 
+/// Returns whether the command line lacks data that the model generates.
+static bool lacksGenerated(const Arguments &arguments, const Model &model) {
+  llvm::StringSet<> given;
+  for (const GivenData &data : splitData(arguments.data)) {
+    given.insert(data.name);
+    runtime::TensorFile batch;
+    if (data.name.empty() &&
+        runtime::readSafeTensors(data.path, batch).succeeded())
+      for (const auto &[name, tensor] : batch.tensors)
+        given.insert(name);
+  }
+  return !arguments.data.empty() &&
+         llvm::any_of(model.data, [&](const DataInfo &data) {
+           return data.isChosen && !given.contains(data.name);
+         });
+}
+
+/// Removes what is observed and the penalties: equations alone are computed,
+/// from the data that they need.
+static void dropObjective(Model &model) {
+  llvm::SmallVector<mlir::Operation *> ops;
+  model.module->lookupSymbol("training")->walk([&](mlir::Operation *op) {
+    auto choice = mlir::dyn_cast<attn::ChoiceOp>(op);
+    if (mlir::isa<attn::PenaltyOp>(op) ||
+        (choice && choice.getObserved() && !choice.getLatent()))
+      ops.push_back(op);
+  });
+  for (mlir::Operation *op : ops)
+    op->erase();
+}
+
 int fovea::cli::runRun(const Arguments &arguments) {
   Request request;
   bool isReference;
@@ -84,6 +117,9 @@ int fovea::cli::runRun(const Arguments &arguments) {
     return session.finish();
   if (request.gradients && request.stopAfter == attn::Phase::derive)
     return wrongUsage("gradients exist only after phase 'differentiate'");
+  if (batch.gets.size() == request.gets.size() && !request.gradients &&
+      lacksGenerated(arguments, *execution.model))
+    dropObjective(*execution.model);
   request.each =
       llvm::is_contained(batch.gets, "logp") && addsUpChoices(*execution.model);
   if (!lowerAndRead(session, arguments, request,

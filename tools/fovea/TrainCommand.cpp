@@ -204,7 +204,8 @@ int TrainCommand::finish(const TrainEnd &end) {
     if (team.isFirst())
       explainNotFinite(session, arguments, training, *learner, position, end);
     if (!session.diagnostics().failed())
-      session.error(arguments.spec() + ": " + end.text);
+      session.error(arguments.spec() + ": " + end.text +
+                    (end.help.empty() ? "" : "; help: " + end.help));
     return session.finish();
   case TrainEnd::Policy:
     mlir::emitError(training.rollouts->place()) << end.text;
