@@ -3,6 +3,7 @@
 #include "server/Analysis.h"
 #include "codegen/native/ObjectCache.h"
 #include "frontends/fov/CheckSpec.h"
+#include "frontends/fov/Recheck.h"
 #include "frontends/fov/syntax/Lexer.h"
 #include "frontends/fov/syntax/Parser.h"
 
@@ -26,10 +27,10 @@ static std::string clean(StringRef text) {
 }
 
 Analysis::Analysis(const std::string &path, const std::string &text,
-                   const ReadOpen &readOpen)
+                   const ReadOpen &readOpen, const std::atomic<bool> &stop)
     : path(path) {
   diagnostics = std::make_unique<Diagnostics>(llvm::nulls(), mostProblems);
-  check(text, readOpen);
+  check(text, readOpen, stop);
 }
 
 Analysis::~Analysis() = default;
@@ -45,10 +46,11 @@ void Analysis::listenTo(Diagnostics &diagnostics,
 /// Turns messages into problems.
 void Analysis::addMessages(llvm::ArrayRef<Message> messages) {
   for (const Message &message : messages)
-    add(message.kind, message.code, message.loc, message.text);
+    add(message.kind, message.code, present(message.loc), message.text);
 }
 
-void Analysis::check(const std::string &text, const ReadOpen &readOpen) {
+void Analysis::check(const std::string &text, const ReadOpen &readOpen,
+                     const std::atomic<bool> &stop) {
   std::vector<Message> messages;
   Description description;
   FrontendOptions options;
@@ -57,13 +59,81 @@ void Analysis::check(const std::string &text, const ReadOpen &readOpen) {
   options.facts = &facts;
   listenTo(*diagnostics, messages);
   spec = fov::checkSpec(text, path, options, *diagnostics, description,
-                        fov::Systems::training);
+                        fov::Systems::training, &stop);
   diagnostics->listen(nullptr);
+  stopped = stop;
+  if (stopped)
+    return;
   isGood = spec != nullptr;
   if (isGood)
     dimValues = description.dims;
   findFiles();
   addMessages(messages);
+  if (!isGood)
+    return;
+  recheck = std::make_unique<fov::Recheck>(*spec, lines().text(), *diagnostics);
+  early = takeEarly(messages, spec->numEarlier);
+}
+
+/// The first warnings, with their notes.
+std::vector<Analysis::Message>
+Analysis::takeEarly(llvm::ArrayRef<Message> messages, unsigned count) {
+  std::vector<Message> result;
+  for (const Message &message : messages) {
+    if (message.kind == SourceMgr::DK_Warning && count-- == 0)
+      break;
+    result.push_back(message);
+  }
+  return result;
+}
+
+bool Analysis::amend(const std::string &newText) {
+  if (!recheck)
+    return false;
+  std::vector<Message> messages, late;
+  listenTo(*diagnostics, messages);
+  bool isAmended =
+      recheck->amend(newText, [&](SourceMgr::DiagKind kind, Code code,
+                                  SMLoc loc, const std::string &text) {
+        late.push_back({kind, code, loc, text});
+      });
+  diagnostics->listen(nullptr);
+  if (!isAmended)
+    return false;
+  // What was said elsewhere. Texts with the number of a line are old.
+  std::vector<Message> kept;
+  bool isKept = true;
+  for (const Message &message : early) {
+    if (message.kind != SourceMgr::DK_Note)
+      isKept =
+          !message.loc.isValid() || recheck->placeOf(message.loc).isValid();
+    if (!isKept)
+      continue;
+    if (StringRef(message.text).contains("line"))
+      return false;
+    kept.push_back(message);
+  }
+  llvm::append_range(kept, messages);
+  size_t numEarly = kept.size();
+  llvm::append_range(kept, late);
+  recheck->updateFacts(facts);
+  factsAt.clear();
+  resolved.reset();
+  Lines before = lines();
+  std::vector<Problem> problems = std::move(found);
+  found.clear();
+  isRepeating = false;
+  allLines[mainFile] = Lines(recheck->text());
+  addMessages(kept);
+  kept.resize(numEarly);
+  early = std::move(kept);
+  keepTrial(problems, before);
+  return true;
+}
+
+/// A place in the present text.
+SMLoc Analysis::present(SMLoc loc) const {
+  return recheck ? recheck->placeOf(loc) : loc;
 }
 
 /// Finds the files that the check read.
@@ -239,6 +309,68 @@ void Analysis::add(SourceMgr::DiagKind kind, Code code, SMLoc loc,
     addFixes(problem, wordAt(lines(), loc), loc, text);
 }
 
+/// `[H = 4, 8]` or `number`, as a value of this shape.
+static std::string zerosOf(StringRef shape) {
+  if (!shape.consume_front("[") || !shape.consume_back("]"))
+    return "0";
+  llvm::SmallVector<StringRef> sizes;
+  shape.split(sizes, ", ");
+  std::string text;
+  for (StringRef size : sizes)
+    text += (text.empty() ? "zeros(" : ", ") + size.split(" = ").first.str();
+  return text + ")";
+}
+
+/// What a message asks to write or to add: `; help: write 'x'`, `; help: write
+/// bernoulli(x)` in place of `'bernoulli' takes .., but x is ..`, and `; help:
+/// add h[-1] = ... of shape [H]`.
+void Analysis::addHelp(Problem &problem, StringRef text) {
+  auto [said, help] = text.split("; help: ");
+  lsp::Range range = problem.diagnostic.range;
+  StringRef line = lines().line(range.start.line);
+  auto add = [&](StringRef what, StringRef code, const lsp::Range &where,
+                 const std::string &edit) {
+    problem.fixes.push_back(
+        {(what + " '" + clean(code) + "'").str(), {where, clean(edit)}});
+  };
+  if (help.consume_front("add ")) {
+    auto [left, shape] = help.split(" = ... of shape ");
+    if (shape.empty())
+      return;
+    lsp::Position end = lines().positionOf(line.end() - lines().text().begin());
+    std::string equation = left.str() + " = " + zerosOf(shape);
+    size_t indent = line.size() - line.ltrim().size();
+    return add("Add", equation, lsp::Range(end, end),
+               "\n" + line.take_front(indent).str() + equation);
+  }
+  if (!help.consume_front("write "))
+    return;
+  if (help.consume_front("'")) {
+    StringRef code = help.split('\'').first;
+    // `found ':='; help: write '='`, where no other words follow.
+    StringRef wrong = said.ends_with("'") ? said.drop_back().rsplit('\'').second
+                                          : StringRef();
+    StringRef rest = lines().text().drop_front(lines().offsetOf(range.start));
+    if (help.size() == code.size() + 1 && !wrong.empty() &&
+        rest.starts_with(wrong))
+      add("Write", code, lines().rangeOf(rest.take_front(wrong.size())),
+          code.str());
+    return;
+  }
+  StringRef name = said.split('\'').second.split('\'').first;
+  StringRef value = said.split(", but ").second.split(" is ").first;
+  std::string call = (name + "(" + value + ")").str();
+  size_t begin = line.find(call);
+  if (name.empty() || value.empty() || begin == StringRef::npos ||
+      line.find(call, begin + 1) != StringRef::npos)
+    return;
+  // Other ways may follow: `categorical(probs = p), or leave the softmax out`.
+  StringRef code = help.split(", or ").first.split(" or ").first;
+  if (code.ends_with(")") && code.contains(value))
+    add("Write", code, lines().rangeOf(line.substr(begin, call.size())),
+        code.str());
+}
+
 void Analysis::addFixes(Problem &problem, StringRef word, SMLoc loc,
                         const std::string &text) {
   const lsp::Diagnostic &diagnostic = problem.diagnostic;
@@ -271,6 +403,7 @@ void Analysis::addFixes(Problem &problem, StringRef word, SMLoc loc,
           {"Read 0 outside: '" + clean(offer) + "'", {range, clean(offer)}});
     }
   }
+  addHelp(problem, text);
   if (diagnostic.severity == lsp::DiagnosticSeverity::Warning) {
     StringRef line = lines().line(diagnostic.range.start.line);
     if (!line.contains('#')) {
@@ -291,7 +424,7 @@ Analysis::factsOf(const Declaration &declaration) const {
   std::vector<const SpecFacts::ArrayFact *> result;
   if (factsAt.empty())
     for (auto [number, fact] : llvm::enumerate(facts.arrays))
-      factsAt[fact.loc.getPointer()].push_back(number);
+      factsAt[present(fact.loc).getPointer()].push_back(number);
   for (StringRef place : declaration.places)
     if (auto at = factsAt.find(place.data()); at != factsAt.end())
       for (unsigned number : at->second)
@@ -309,7 +442,7 @@ const SpecFacts::IndexFact *
 Analysis::indexFactOf(const Declaration &declaration) const {
   for (StringRef place : declaration.places)
     for (const SpecFacts::IndexFact &fact : facts.indices)
-      if (fact.loc.getPointer() == place.data())
+      if (present(fact.loc).getPointer() == place.data())
         return &fact;
   return nullptr;
 }

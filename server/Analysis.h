@@ -17,10 +17,12 @@
 
 #include "llvm/ADT/DenseMap.h"
 
+#include <atomic>
 #include <functional>
 
 namespace fovea::fov {
 struct CheckedSpec;
+class Recheck;
 } // namespace fovea::fov
 
 namespace fovea::editors {
@@ -46,10 +48,18 @@ struct Problem {
 
 class Analysis {
 public:
-  /// Checks `text`, the file at `path` (absolute).
+  /// Checks `text`, the file at `path` (absolute), until `stop` is true.
   Analysis(const std::string &path, const std::string &text,
-           const ReadOpen &readOpen);
+           const ReadOpen &readOpen, const std::atomic<bool> &stop);
   ~Analysis();
+
+  /// Whether `stop` ended the check: nothing is known.
+  bool isStopped() const { return stopped; }
+
+  /// Checks `newText` if an edit of a few equations leads to it. Returns false
+  /// if the whole text must be checked; then this remains what is known of the
+  /// text before.
+  bool amend(const std::string &newText);
 
   const std::vector<Problem> &problems() const { return found; }
   /// Found when first asked for: problems come before.
@@ -74,7 +84,10 @@ public:
   const std::map<std::string, int64_t> &dims() const { return dimValues; }
 
   /// Takes over what a trial found in lines that have not changed.
-  void keepTrialOf(const Analysis &last);
+  void keepTrialOf(const Analysis &last) {
+    steps = last.steps;
+    keepTrial(last.found, last.lines());
+  }
   /// Takes over what a text with mistakes does not show any more.
   void keepFactsOf(const Analysis &last);
 
@@ -96,22 +109,32 @@ private:
   /// Records all further messages.
   static void listenTo(Diagnostics &diagnostics,
                        std::vector<Message> &messages);
-  void check(const std::string &text, const ReadOpen &readOpen);
+  void check(const std::string &text, const ReadOpen &readOpen,
+             const std::atomic<bool> &stop);
   void findFiles();
+  static std::vector<Message> takeEarly(llvm::ArrayRef<Message> messages,
+                                        unsigned count);
+  llvm::SMLoc present(llvm::SMLoc loc) const;
   void addMessages(llvm::ArrayRef<Message> messages);
   void add(llvm::SourceMgr::DiagKind kind, Code code, llvm::SMLoc loc,
            const std::string &text);
+  void addHelp(Problem &problem, llvm::StringRef text);
   void addFixes(Problem &problem, llvm::StringRef word, llvm::SMLoc loc,
                 const std::string &text);
   llvm::lsp::Range placeOf(llvm::SMLoc loc, unsigned &file) const;
   llvm::lsp::Range useOf(unsigned file) const;
+  void keepTrial(llvm::ArrayRef<Problem> problems, const Lines &before);
   void dropProblemsOfTrial();
 
   std::string path;
   std::unique_ptr<Diagnostics> diagnostics; // owns the texts
   /// Destroyed with this: that takes as long as a part of the check.
   std::unique_ptr<fov::CheckedSpec> spec;
+  std::unique_ptr<fov::Recheck> recheck; // null: the text cannot be amended
+  /// Warnings of what an edit elsewhere does not change.
+  std::vector<Message> early;
   bool isGood = false;
+  bool stopped = false;
   bool isRepeating = false; // notes belong to a message that is there already
   mutable std::unique_ptr<Names> resolved;
   std::vector<Lines> allLines;    // of names().files()

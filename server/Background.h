@@ -18,8 +18,9 @@ namespace fovea::editors {
 
 class Background {
 public:
-  /// Starts `work` in a copy of this process, which must have one thread. Does
-  /// the work here if the system has no further process.
+  /// Starts `work` in a copy of this process. The copy has this thread alone,
+  /// so the others must hold nothing that `work` needs. Does the work here if
+  /// the system has no further process.
   explicit Background(const std::function<std::string()> &work);
   /// Ends the work if it is not done.
   ~Background();

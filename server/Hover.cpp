@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "frontends/fov/syntax/Lexer.h"
 #include "server/Answers.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -201,14 +202,57 @@ static std::string describeName(const Analysis &analysis,
   return out;
 }
 
+/// What a word of the language computes; empty where it is none.
+static std::string describeBuiltin(StringRef word) {
+  struct Builtin {
+    StringRef word, form, formula;
+  };
+  static constexpr Builtin builtins[] = {
+#define BUILTIN(word, form, formula) {word, form, formula},
+#include "server/Builtins.def"
+  };
+  for (const Builtin &builtin : builtins)
+    if (builtin.word == word)
+      return ("**" + word + "**: builtin\n\n```fovea\n" + builtin.form +
+              "\n```\n" + builtin.formula + "\n")
+          .str();
+  return "";
+}
+
+/// The word around a place; empty in a comment, in a string and after a dot.
+static StringRef wordAround(const Lines &lines, size_t offset) {
+  StringRef text = lines.text();
+  size_t begin = text.take_front(offset).rfind('\n') + 1;
+  Diagnostics silent(llvm::nulls());
+  Lexer lexer(text.drop_front(begin).split('\n').first, silent);
+  bool isMember = false;
+  for (Token token = lexer.next(); !token.is(Token::EndOfFile);
+       token = lexer.next()) {
+    size_t at = token.text.begin() - text.begin();
+    if (at <= offset && offset <= at + token.text.size() &&
+        (token.is(Token::Name) || token.isKeyword()) && !isMember)
+      return token.text;
+    isMember = token.is(Token::Dot);
+  }
+  return "";
+}
+
 std::optional<lsp::Hover>
 fovea::editors::hoverAt(const Analysis &analysis,
                         const lsp::Position &position) {
   const Lines &lines = analysis.lines();
-  const Occurrence *name =
-      analysis.names().at(lines.text().begin() + lines.offsetOf(position));
-  if (!name || !lines.contains(name->text.begin()))
-    return std::nullopt;
+  size_t offset = lines.offsetOf(position);
+  const Occurrence *name = analysis.names().at(lines.text().begin() + offset);
+  if (!name || !lines.contains(name->text.begin())) {
+    StringRef word = wordAround(lines, offset);
+    std::string text = describeBuiltin(word);
+    if (text.empty())
+      return std::nullopt;
+    lsp::Hover hover(lines.rangeOf(word));
+    hover.contents.kind = lsp::MarkupKind::Markdown;
+    hover.contents.value = text;
+    return hover;
+  }
   lsp::Hover hover(lines.rangeOf(name->text));
   hover.contents.kind = lsp::MarkupKind::Markdown;
   hover.contents.value = llvm::json::fixUTF8(describeName(

@@ -24,27 +24,29 @@ namespace {
 enum Mistake { NoJson = -32700, NoRequest = -32600 };
 } // namespace
 
-void Messages::waitForInput() {
-  pollfd own{file, POLLIN, 0};
-  while (poll(&own, 1, 0) == 0) {
-    pollfd both[] = {own, {onIdle(), POLLIN, 0}};
-    poll(both, 2, -1);
-  }
+static Message mistakeOf(int code, const std::string &why) {
+  Message message;
+  message.mistake = code;
+  message.why = why;
+  return message;
 }
 
 bool Messages::fill() {
   waiting.erase(0, at);
   at = 0;
-  waitForInput();
+  // A descriptor below 0 is passed over.
+  pollfd entries[] = {{file, POLLIN, 0}, {interrupt, POLLIN, 0}};
+  while (poll(entries, 2, -1) < 0 && errno == EINTR)
+    ;
+  if (entries[1].revents)
+    return false;
   char chunk[1 << 14];
   ssize_t count;
   do
     count = read(file, chunk, sizeof(chunk));
   while (count < 0 && errno == EINTR);
-  if (count <= 0) {
-    ended = true;
+  if (count <= 0)
     return false;
-  }
   waiting.append(chunk, count);
   return true;
 }
@@ -83,38 +85,42 @@ bool Messages::readBody(size_t length, std::string &body) {
   }
 }
 
-bool Messages::isMessage(StringRef json) {
-  if (fovea::cli::nestsDeeper(json, deepest)) {
-    onMistake(NoJson, "the message is nested more than " +
-                          std::to_string(deepest) + " deep");
-    return false;
-  }
+std::optional<Message> Messages::messageOf(std::string json) {
+  if (fovea::cli::nestsDeeper(json, deepest))
+    return mistakeOf(NoJson, "the message is nested more than " +
+                                 std::to_string(deepest) + " deep");
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(json);
-  if (!value) {
-    onMistake(NoJson,
-              "the message is not JSON: " + llvm::toString(value.takeError()));
-    return false;
-  }
+  if (!value)
+    return mistakeOf(NoJson, "the message is not JSON: " +
+                                 llvm::toString(value.takeError()));
   const llvm::json::Object *object = value->getAsObject();
-  if (!object || object->getString("jsonrpc") != std::optional("2.0")) {
-    onMistake(NoRequest, "the message is not a JSON-RPC 2.0 object");
-    return false;
-  }
+  if (!object || object->getString("jsonrpc") != std::optional("2.0"))
+    return mistakeOf(NoRequest, "the message is not a JSON-RPC 2.0 object");
   // An answer: nothing has been asked of the editor.
   if (!object->get("method"))
-    return false;
+    return std::nullopt;
+  auto isName = [](const llvm::json::Value *id) {
+    return !id || id->getAsString() || id->getAsInteger();
+  };
   const llvm::json::Value *id = object->get("id");
-  bool isName = !id || id->getAsString() || id->getAsInteger();
-  if (!object->getString("method") || !isName) {
-    onMistake(
+  if (!object->getString("method") || !isName(id))
+    return mistakeOf(
         NoRequest,
         "the method must be a string, and the id a string or whole number");
-    return false;
-  }
-  return true;
+  Message message;
+  message.method = object->getString("method")->str();
+  if (id)
+    message.id = *id;
+  if (const llvm::json::Object *params = object->getObject("params");
+      params && message.method == "$/cancelRequest")
+    if (const llvm::json::Value *other = params->get("id");
+        other && isName(other))
+      message.cancels = *other;
+  message.json = std::move(json);
+  return message;
 }
 
-llvm::LogicalResult Messages::readStandardMessage(std::string &json) {
+std::optional<Message> Messages::next() {
   constexpr StringRef word = "content-length:";
   std::optional<size_t> length;
   std::string line;
@@ -122,9 +128,12 @@ llvm::LogicalResult Messages::readStandardMessage(std::string &json) {
     if (line.empty()) {
       if (!length)
         continue;
-      if (!readBody(*length, json))
+      std::string json;
+      if (!readBody(*std::exchange(length, std::nullopt), json))
         break;
-      return llvm::success(isMessage(json));
+      if (std::optional<Message> message = messageOf(std::move(json)))
+        return message;
+      continue;
     }
     // After a message whose length is not what it says, the next header does
     // not begin a line.
@@ -137,12 +146,11 @@ llvm::LogicalResult Messages::readStandardMessage(std::string &json) {
             .drop_front(begin + word.size())
             .trim()
             .getAsInteger(10, number))
-      onMistake(NoRequest, "'Content-Length' is not a number of bytes");
-    else if (number > longestBody)
-      onMistake(NoRequest, "the message has more than " +
-                               std::to_string(longestBody) + " bytes");
-    else
-      length = number;
+      return mistakeOf(NoRequest, "'Content-Length' is not a number of bytes");
+    if (number > longestBody)
+      return mistakeOf(NoRequest, "the message has more than " +
+                                      std::to_string(longestBody) + " bytes");
+    length = number;
   }
-  return llvm::failure();
+  return std::nullopt;
 }

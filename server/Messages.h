@@ -1,55 +1,53 @@
 //===- Messages.h - reads the messages of an editor -------------*- C++ -*-===//
 //
 // The framing of the protocol: a header with a length, and that many bytes of
-// JSON. Whatever else arrives is answered, or skipped to the next header:
-// LLVM's transport, which gets only whole requests and notifications, would
-// end.
+// JSON. Whatever else arrives is a mistake to answer, or is skipped to the next
+// header: LLVM's transport, which gets only whole requests and notifications,
+// would end.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FOVEA_SERVER_MESSAGES_H
 #define FOVEA_SERVER_MESSAGES_H
 
-#include "llvm/Support/LSP/Transport.h"
+#include "llvm/Support/JSON.h"
 
-#include <functional>
+#include <optional>
 #include <string>
 
 namespace fovea::editors {
 
-class Messages : public llvm::lsp::JSONTransportInput {
-public:
-  /// Reads the descriptor `file`. `onIdle` is called before it waits for more,
-  /// and when the descriptor that it returned has input (-1: none); `onMistake`
-  /// with a code of JSON-RPC and what is wrong with a message.
-  Messages(int file, std::function<int()> onIdle,
-           std::function<void(int code, const std::string &text)> onMistake)
-      : file(file), onIdle(std::move(onIdle)), onMistake(std::move(onMistake)) {
-  }
+/// A request or a notification, or what is wrong with a message.
+struct Message {
+  std::string json;
+  std::string method;
+  std::optional<llvm::json::Value> id; // of a request
+  /// The request that `$/cancelRequest` means.
+  std::optional<llvm::json::Value> cancels;
+  int mistake = 0; // a code of JSON-RPC
+  std::string why; // of a mistake
+};
 
-  bool hasError() const override { return false; }
-  bool isEndOfInput() const override { return ended; }
-  llvm::LogicalResult readStandardMessage(std::string &json) override;
-  llvm::LogicalResult readDelimitedMessage(std::string &json) override {
-    return readStandardMessage(json);
-  }
+class Messages {
+public:
+  /// Reads the descriptor `file`, until `interrupt` has input (-1: never).
+  explicit Messages(int file, int interrupt = -1)
+      : file(file), interrupt(interrupt) {}
+
+  /// Waits for the next message; nothing at the end of the input.
+  std::optional<Message> next();
 
 private:
   /// Reads more; false at the end.
   bool fill();
-  void waitForInput();
   bool readLine(std::string &line);
   bool readBody(size_t length, std::string &body);
-  /// Returns whether LLVM's transport can take it; otherwise reports the
-  /// mistake.
-  bool isMessage(llvm::StringRef json);
+  /// What a text says; nothing if it needs no answer.
+  static std::optional<Message> messageOf(std::string json);
 
-  int file;
-  std::function<int()> onIdle;
-  std::function<void(int, const std::string &)> onMistake;
+  int file, interrupt;
   std::string waiting; // read, not used from `at` on
   size_t at = 0;
-  bool ended = false;
 };
 
 } // namespace fovea::editors

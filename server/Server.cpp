@@ -3,7 +3,8 @@
 // Keeps the files that an editor has open, checks them when it pauses, and
 // hands each question to the function that answers it (Answers.h). Training is
 // checked at once. Then decoding is checked, and the model is lowered, in a
-// process of its own, which the next key ends.
+// process of its own. The next key ends either; a thread of its own reads it
+// (Inbox.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +12,7 @@
 #include "frontends/fov/syntax/Parser.h"
 #include "server/Answers.h"
 #include "server/Background.h"
-#include "server/Messages.h"
+#include "server/Inbox.h"
 
 #include "llvm/Support/LSP/Transport.h"
 #include "llvm/Support/Path.h"
@@ -62,24 +63,43 @@ bool fromJSON(const json::Value &value, SymbolsParams &result,
   return map && map.map("query", result.query);
 }
 
+/// The reply to a request that the editor has withdrawn.
+llvm::Error cancelled() {
+  return llvm::make_error<lsp::LSPError>("the request was cancelled",
+                                         lsp::ErrorCode::RequestCancelled);
+}
+
 class Server {
 public:
   Server(int input, llvm::raw_ostream &output)
-      : transport(std::make_unique<Messages>(
-                      input, [this] { return workAside(); },
-                      [this](int code, const std::string &text) {
-                        transport.reply(nullptr,
-                                        llvm::make_error<lsp::LSPError>(
-                                            text, lsp::ErrorCode(code)));
-                      }),
-                  output),
-        handler(transport) {}
+      : Server(std::make_unique<Inbox>(
+                   input,
+                   Inbox::Owner{[this] { return workAside(); },
+                                [this](int code, const std::string &why) {
+                                  transport.reply(
+                                      nullptr, llvm::make_error<lsp::LSPError>(
+                                                   why, lsp::ErrorCode(code)));
+                                },
+                                [this](const Inbox::Id &id) {
+                                  transport.reply(id, cancelled());
+                                },
+                                [this](const Inbox::Id &id) { onCancel(id); }}),
+               output) {}
 
   bool run();
 
 private:
   template <typename T> using Reply = lsp::Callback<T>;
 
+  Server(std::unique_ptr<Inbox> messages, llvm::raw_ostream &output)
+      : inbox(*messages), transport(std::move(messages), output),
+        handler(transport) {}
+
+  /// A request for all problems of a file.
+  struct Asked {
+    Inbox::Id id;
+    Reply<json::Value> reply;
+  };
   struct Document {
     lsp::URIForFile uri;
     int64_t version = 0;
@@ -87,16 +107,19 @@ private:
     std::unique_ptr<Analysis> analysis;
     bool isWaiting = true; // the text has changed since it was checked
     bool isTried = false;  // lowering has said what it can say
-    std::vector<Reply<json::Value>> asked; // for all problems
+    std::vector<Asked> asked;
   };
+
+  void onCancel(const Inbox::Id &id);
 
   // Files.
   void onOpen(const lsp::DidOpenTextDocumentParams &params);
   void onChange(const lsp::DidChangeTextDocumentParams &params);
   void onClose(const lsp::DidCloseTextDocumentParams &params);
   void markReaders(StringRef path);
-  void checkWaiting();
-  void check(Document &document);
+  /// Both return whether all has been checked: the work may be in vain.
+  bool checkWaiting();
+  bool check(Document &document);
   int workAside();
   void startTrial();
   void finishTrial();
@@ -144,6 +167,7 @@ private:
   std::map<std::string, Document> documents; // by path
   std::optional<Background> trial;
   std::string tried; // the path of its file
+  Inbox &inbox;
   lsp::JSONTransport transport;
   lsp::MessageHandler handler;
   lsp::OutgoingNotification<json::Value> notify;
@@ -186,8 +210,8 @@ void Server::onClose(const lsp::DidCloseTextDocumentParams &params) {
   if (!document)
     return;
   publish(*document, {});
-  for (Reply<json::Value> &reply : document->asked)
-    reply(notOpen(params.textDocument.uri));
+  for (Asked &asked : document->asked)
+    asked.reply(notOpen(params.textDocument.uri));
   if (tried == params.textDocument.uri.file())
     trial.reset();
   documents.erase(params.textDocument.uri.file().str());
@@ -201,10 +225,9 @@ void Server::markReaders(StringRef path) {
         own == path || !document.analysis || document.analysis->reads(path);
 }
 
-void Server::check(Document &document) {
+bool Server::check(Document &document) {
   if (!document.isWaiting)
-    return;
-  document.isWaiting = false;
+    return true;
   std::string path = document.uri.file().str();
   if (tried == path)
     trial.reset();
@@ -214,28 +237,37 @@ void Server::check(Document &document) {
       return std::nullopt;
     return it->second.text;
   };
-  auto analysis = std::make_unique<Analysis>(path, document.text, readOpen);
-  std::unique_ptr<Analysis> last = std::move(document.analysis);
-  document.analysis = std::move(analysis);
+  std::unique_ptr<Analysis> last;
+  if (!document.analysis || !document.analysis->amend(document.text)) {
+    auto analysis =
+        std::make_unique<Analysis>(path, document.text, readOpen, inbox.stop());
+    if (analysis->isStopped())
+      return false;
+    last = std::move(document.analysis);
+    document.analysis = std::move(analysis);
+  }
+  document.isWaiting = false;
   if (last)
     document.analysis->keepTrialOf(*last);
   document.isTried = !document.analysis->canBeTried();
   publish(document, document.analysis->problems());
-  if (last)
+  // A text without mistakes has its own.
+  if (last && !document.analysis->canBeTried())
     document.analysis->keepFactsOf(*last);
   if (document.isTried)
     answerAsked(document);
+  return true;
 }
 
-void Server::checkWaiting() {
-  for (auto &[path, document] : documents)
-    check(document);
+bool Server::checkWaiting() {
+  return llvm::all_of(documents,
+                      [&](auto &entry) { return check(entry.second); });
 }
 
-/// Called when no input is waiting, so that typing is never held up. Returns
-/// what to wait for besides input.
+/// Called when no message is waiting. Returns what to wait for besides them.
 int Server::workAside() {
-  checkWaiting();
+  if (!checkWaiting())
+    return -1;
   do {
     if (trial && trial->isDone())
       finishTrial();
@@ -286,11 +318,22 @@ void Server::publish(const Document &document,
 
 /// Replies to those who asked for all problems of a file.
 void Server::answerAsked(Document &document) {
-  for (Reply<json::Value> &reply : document.asked)
-    reply(
+  for (Asked &asked : document.asked)
+    asked.reply(
         json::Object{{"kind", "full"},
                      {"items", diagnosticsOf(document.analysis->problems())}});
   document.asked.clear();
+}
+
+/// Requests that wait for lowering.
+void Server::onCancel(const Inbox::Id &id) {
+  for (auto &[path, document] : documents)
+    llvm::erase_if(document.asked, [&](Asked &asked) {
+      if (asked.id != id)
+        return false;
+      asked.reply(cancelled());
+      return true;
+    });
 }
 
 Server::Document *Server::find(const lsp::URIForFile &uri) {
@@ -306,7 +349,10 @@ const Analysis *Server::analysisOf(const lsp::URIForFile &uri,
     reply(notOpen(uri));
     return nullptr;
   }
-  check(*document);
+  if (!check(*document)) {
+    reply(cancelled());
+    return nullptr;
+  }
   return document->analysis.get();
 }
 
@@ -359,7 +405,7 @@ void Server::onDiagnostic(const FileParams &params, Reply<json::Value> reply) {
   if (!analysisOf(params.textDocument.uri, reply))
     return;
   Document &document = *find(params.textDocument.uri);
-  document.asked.push_back(std::move(reply));
+  document.asked.push_back({*inbox.current(), std::move(reply)});
   if (document.isTried)
     answerAsked(document);
 }
@@ -404,7 +450,8 @@ void Server::onRename(const RenameParams &params,
   llvm::Expected<Renaming> renaming = renamingAt(*analysis, params.position);
   if (!renaming)
     return reply(renaming.takeError());
-  checkWaiting();
+  if (!checkWaiting())
+    return reply(cancelled());
   lsp::WorkspaceEdit edit;
   for (auto &[path, document] : documents)
     if (document.analysis->reads(renaming->path))
@@ -477,7 +524,8 @@ void Server::onWords(const FileParams &params, Reply<json::Value> reply) {
 /// The symbols of the open files, and of the files that these use.
 void Server::onAllSymbols(const SymbolsParams &params,
                           Reply<json::Value> reply) {
-  checkWaiting();
+  if (!checkWaiting())
+    return reply(cancelled());
   std::vector<FoundSymbol> symbols; // JSON refers to their texts
   std::set<std::string> files;      // whose symbols have been found
   for (auto &[path, document] : documents) {
@@ -557,9 +605,8 @@ bool Server::run() {
   if (llvm::Error error = transport.run(handler))
     llvm::consumeError(std::move(error));
   for (auto &[path, document] : documents)
-    for (Reply<json::Value> &reply : document.asked)
-      reply(llvm::make_error<lsp::LSPError>("the server ends",
-                                            lsp::ErrorCode::RequestCancelled));
+    for (Asked &asked : document.asked)
+      asked.reply(cancelled());
   return isShutDown;
 }
 

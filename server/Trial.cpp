@@ -117,9 +117,13 @@ void Analysis::addTrial(const std::optional<std::string> &found) {
     for (const json::Value &said : *object->getArray("said")) {
       const json::Object &message = *said.getAsObject();
       SMLoc loc;
+      // The second text is the file itself, which may have been amended.
+      constexpr int64_t own = 2;
       if (int64_t buffer = *message.getInteger("buffer"))
         loc = SMLoc::getFromPointer(
-            sources.getMemoryBuffer(buffer)->getBufferStart() +
+            (buffer == own
+                 ? lines().text().begin()
+                 : sources.getMemoryBuffer(buffer)->getBufferStart()) +
             *message.getInteger("offset"));
       messages.push_back({SourceMgr::DiagKind(*message.getInteger("kind")),
                           Code(*message.getInteger("code")), loc,
@@ -151,14 +155,14 @@ void Analysis::dropProblemsOfTrial() {
 
 /// Until lowering has been tried again, what it said of a line that is there
 /// unchanged, before or after what was edited, holds.
-void Analysis::keepTrialOf(const Analysis &last) {
-  steps = last.steps;
+void Analysis::keepTrial(llvm::ArrayRef<Problem> problems,
+                         const Lines &before) {
   if (!canBeTried())
     return;
-  int moved = int(lines().count()) - int(last.lines().count());
-  for (Problem problem : last.found) {
+  int moved = int(lines().count()) - int(before.count());
+  for (Problem problem : problems) {
     lsp::Range &range = problem.diagnostic.range;
-    StringRef line = last.lines().line(range.start.line);
+    StringRef line = before.line(range.start.line);
     if (!problem.isOfTrial || range.start.line != range.end.line)
       continue;
     int down = line == lines().line(range.start.line) ? 0 : moved;

@@ -9,7 +9,8 @@ with `--param slow=1`: tests that take more than a few seconds require it.
 `nightly` holds with `--param nightly=1`: tests that take minutes, and find
 little that the others do not find.
 `transformers` holds where Python has this package and PyTorch, `jinja2` where it has that one.
-`onnxruntime` holds where it has this package and `onnx`.
+`onnxruntime` holds where it has this package and `onnx`. `pygls` holds where it has that one,
+version 2.
 `pytest`, `mypy` and `scikit_build_core` hold where scripts/setup could get them.
 `cargo`, `chromium`, `go`, `npm` and `patchelf` hold where these programs are installed.
 `node` holds where Node.js is. `node-headers` holds where its headers are, %{node-headers}.
@@ -134,6 +135,9 @@ if importlib.util.find_spec("transformers") and importlib.util.find_spec("torch"
 
 if importlib.util.find_spec("onnx") and importlib.util.find_spec("onnxruntime"):
     config.available_features.add("onnxruntime")
+
+if importlib.util.find_spec("pygls"):
+    config.available_features.add("pygls")
 
 if importlib.util.find_spec("numpy"):
     config.available_features.add("numpy")

@@ -407,9 +407,9 @@ static bool checkSystem(CheckedSpec &spec, Elaborated &model, bool hasReplaced,
                         const FrontendOptions &options,
                         Diagnostics &diagnostics, Description &result) {
   bool isInferred = infer(model, diagnostics);
-  if (options.facts && !model.decoding)
+  if (options.facts && !model.decoding && !model.isStopped())
     collectFacts(model, *options.facts);
-  if (!isInferred || !proveBounds(model, diagnostics))
+  if (!isInferred || !proveBounds(model, diagnostics) || model.isStopped())
     return false;
   refuseInside(model);
   spec.isLowered &= model.isLowered;
@@ -430,7 +430,8 @@ static bool checkSystem(CheckedSpec &spec, Elaborated &model, bool hasReplaced,
 std::unique_ptr<CheckedSpec>
 fovea::fov::checkSpec(llvm::StringRef text, llvm::StringRef name,
                       const FrontendOptions &options, Diagnostics &diagnostics,
-                      Description &result, Systems systems) {
+                      Description &result, Systems systems,
+                      const std::atomic<bool> *stop) {
   unsigned before = diagnostics.numErrors();
   auto hasErrors = [&] { return diagnostics.numErrors() != before; };
   auto spec = std::make_unique<CheckedSpec>();
@@ -444,7 +445,7 @@ fovea::fov::checkSpec(llvm::StringRef text, llvm::StringRef name,
   diagnostics.joinRepeated();
   checkMetrics(*spec->program, diagnostics);
 
-  Overrides overrides;
+  Overrides &overrides = spec->overrides;
   for (const auto &set : options.sets)
     if (!llvm::StringRef(set.first).starts_with("train.") &&
         !llvm::StringRef(set.first).starts_with("decode."))
@@ -452,12 +453,13 @@ fovea::fov::checkSpec(llvm::StringRef text, llvm::StringRef name,
   size_t numGiven = overrides.size();
   llvm::append_range(overrides, options.sizes);
   for (bool decoding : {false, true}) {
-    Elaborator elaborator(diagnostics, spec->prelude, overrides, numGiven,
-                          decoding);
+    spec->elaborator = std::make_unique<Elaborator>(
+        diagnostics, spec->prelude, overrides, numGiven, decoding, stop);
+    Elaborator &elaborator = *spec->elaborator;
     std::unique_ptr<Elaborated> model = elaborator.run(*spec->program);
     if (!decoding)
       result.replacements = elaborator.replacements;
-    if (hasErrors())
+    if (hasErrors() || model->isStopped())
       return nullptr;
     bool generates = llvm::any_of(
         model->choices, [](const Choice &choice) { return !choice.latent; });
@@ -485,11 +487,18 @@ fovea::fov::checkSpec(llvm::StringRef text, llvm::StringRef name,
   for (const auto &[name, option] : spec->train)
     if (option.place.isValid())
       result.trainPlaces[name] = option.place;
-  auto init = spec->train.find("init");
-  const auto *rule = init == spec->train.end()
+  if (systems != Systems::training)
+    spec->elaborator.reset();
+  spec->numEarlier = diagnostics.numWarnings();
+  warnOfAll(*spec, diagnostics);
+  return spec;
+}
+
+void fovea::fov::warnOfAll(const CheckedSpec &spec, Diagnostics &diagnostics) {
+  auto init = spec.train.find("init");
+  const auto *rule = init == spec.train.end()
                          ? nullptr
                          : std::get_if<std::string>(&init->second.value);
-  warnOfMistakes(*spec->training, rule ? *rule : "", diagnostics);
-  warnOfUnused(*spec->program, diagnostics);
-  return spec;
+  warnOfMistakes(*spec.training, rule ? *rule : "", diagnostics);
+  warnOfUnused(*spec.program, diagnostics);
 }

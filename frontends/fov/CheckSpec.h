@@ -33,17 +33,26 @@ struct CheckedSpec {
   /// Whether both systems can be executed (Description::refusals).
   bool isLowered = true;
   OptionValues train, decode;
+  /// Kept where only training is checked, to check edits (Recheck.h).
+  std::unique_ptr<Elaborator> elaborator;
+  Overrides overrides;
+  /// The warnings before those of warnOfAll().
+  unsigned numEarlier = 0;
 };
+
+/// Warns about what is right and probably unintended.
+void warnOfAll(const CheckedSpec &spec, Diagnostics &diagnostics);
 
 /// Which of the two systems are checked.
 enum class Systems { both, training };
 
 /// Reads, parses and checks a text; messages use `name` for it. Fills in
-/// `result`. Null on an error, which is diagnosed.
+/// `result`. Null on an error, which is diagnosed, and once `stop` is true.
 std::unique_ptr<CheckedSpec>
 checkSpec(llvm::StringRef text, llvm::StringRef name,
           const FrontendOptions &options, Diagnostics &diagnostics,
-          Description &result, Systems systems = Systems::both);
+          Description &result, Systems systems = Systems::both,
+          const std::atomic<bool> *stop = nullptr);
 
 /// The text of the prelude, which is written in the language itself.
 llvm::StringRef preludeText();

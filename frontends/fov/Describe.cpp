@@ -116,7 +116,8 @@ void fovea::fov::describe(const Program &program, const Elaborated &model,
   result.metrics = metricsOf(program);
 }
 
-void fovea::fov::collectFacts(const Elaborated &model, SpecFacts &facts) {
+void fovea::fov::collectFacts(const Elaborated &model, SpecFacts &facts,
+                              const ModelPart &part) {
   auto add = [&](const Array &array, const Shape &axes) {
     SpecFacts::ArrayFact &fact = facts.arrays.emplace_back();
     fact.loc = array.loc;
@@ -130,9 +131,15 @@ void fovea::fov::collectFacts(const Elaborated &model, SpecFacts &facts) {
     if (array.kind)
       fact.kind = kindName(*array.kind);
   };
-  for (const Array *array : model.arrays)
+  for (const Array *array : part.arraysOf(model))
     if (std::optional<Shape> shape = array->shape())
       add(*array, *shape);
+  for (const IndexVar &index : llvm::drop_begin(model.indices, part.indices))
+    if (index.extent)
+      facts.indices.push_back(
+          {index.loc, index.name, index.extent->textWithValue(), index.origin});
+  if (!part.isAll())
+    return;
   for (const Array *data : model.data) {
     Shape shape(data->extents.begin(), data->extents.end());
     if (data->valueShape)
@@ -141,8 +148,4 @@ void fovea::fov::collectFacts(const Elaborated &model, SpecFacts &facts) {
   }
   for (const Array *param : model.params)
     add(*param, param->declared);
-  for (const IndexVar &index : model.indices)
-    if (index.extent)
-      facts.indices.push_back(
-          {index.loc, index.name, index.extent->textWithValue(), index.origin});
 }

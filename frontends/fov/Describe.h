@@ -13,7 +13,8 @@ void describe(const Program &program, const Elaborated &model,
               Description &result);
 
 /// Adds the results of inference, even if they disagree.
-void collectFacts(const Elaborated &model, SpecFacts &facts);
+void collectFacts(const Elaborated &model, SpecFacts &facts,
+                  const ModelPart &part = {});
 
 } // namespace fovea::fov
 

@@ -278,16 +278,10 @@ static void readLines(const std::string &bytes) {
 /// What an editor sends.
 static void readMessages(const std::string &bytes) {
   MemoryFile file(bytes, "fuzz.lsp");
-  size_t mistakes = 0;
-  editors::Messages messages(
-      file.number(), [] { return -1; },
-      [&](int, const std::string &text) {
-        demand(!text.empty(), "a message is refused without a reason");
-        ++mistakes;
-      });
-  std::string json;
-  while (!messages.isEndOfInput())
-    (void)messages.readStandardMessage(json);
+  editors::Messages messages(file.number());
+  while (std::optional<editors::Message> message = messages.next())
+    demand(message->mistake ? !message->why.empty() : !message->method.empty(),
+           "a message is refused without a reason");
 }
 
 /// A whole conversation, with what the server says of each file and question.

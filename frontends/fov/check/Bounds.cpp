@@ -19,16 +19,16 @@ namespace {
 
 class Prover {
 public:
-  Prover(Elaborated &model, Diagnostics &diagnostics)
-      : model(model), diagnostics(diagnostics) {}
+  Prover(Elaborated &model, const ModelPart &part, Diagnostics &diagnostics)
+      : model(model), part(part), diagnostics(diagnostics) {}
 
   bool run() {
     unsigned before = diagnostics.numErrors();
-    for (Array *array : model.arrays)
+    for (Array *array : part.arraysOf(model))
       raiseLowerBounds(*array);
-    GuardedTerms(model).visit([&](Term *term, const Conditions &path) {
+    GuardedTerms(model, part).visit([&](Term *term, const Conditions &path) {
       if ((term->kind == TermKind::Read || term->kind == TermKind::Select) &&
-          !term->fallback)
+          !term->fallback && !model.isStopped())
         checkRead(term, path);
     });
     return diagnostics.numErrors() == before;
@@ -59,6 +59,7 @@ private:
   void reportSide(Term *term, const Miss &miss);
 
   Elaborated &model;
+  ModelPart part;
   Diagnostics &diagnostics;
 };
 
@@ -447,6 +448,7 @@ void Prover::reportSide(Term *term, const Miss &miss) {
           readsZero(*term));
 }
 
-bool fovea::fov::proveBounds(Elaborated &model, Diagnostics &diagnostics) {
-  return Prover(model, diagnostics).run();
+bool fovea::fov::proveBounds(Elaborated &model, Diagnostics &diagnostics,
+                             const ModelPart &part) {
+  return Prover(model, part, diagnostics).run();
 }

@@ -19,24 +19,46 @@ void Checker::error(Code code, SMLoc loc, const std::string &text,
 
 bool Checker::run() {
   unsigned before = diagnostics.numErrors();
-  for (Array *array : model.arrays)
+  for (Array *array : arrays())
     for (const Piece &piece : array->pieces)
       for (const PiecePlace &place : piece.places)
         if (place.var)
           owners.try_emplace(place.var, array);
-  for (const SizeBinding &binding : model.bindings)
+  for (const SizeBinding &binding :
+       llvm::drop_begin(model.bindings, part.bindings))
     bindings[binding.term].push_back(&binding);
-  for (auto &[atom, term] : model.vocabularyBindings)
+  for (auto &[atom, term] :
+       llvm::drop_begin(model.vocabularyBindings, part.vocabularies))
     vocabularies[term].push_back(atom);
   unread();
-  params();
-  for (Term &term : model.terms)
+  if (part.isAll())
+    params();
+  for (Term &term : terms()) {
+    if (model.isStopped())
+      return false;
     if (!checkTerm(term))
       bad.insert(&term);
+  }
   ranges();
   disagreements();
-  for (Array *array : model.arrays)
+  for (Array *array : arrays()) {
+    if (model.isStopped())
+      return false;
     pieces(*array);
+  }
+  if (part.isAll())
+    others();
+  if (diagnostics.numErrors() == before)
+    unknowns();
+  if (diagnostics.numErrors() == before)
+    extents();
+  if (diagnostics.numErrors() == before)
+    elements();
+  return diagnostics.numErrors() == before;
+}
+
+/// Checks everything besides equations.
+void Checker::others() {
   for (Array *data : model.data)
     pieces(*data);
   choices();
@@ -54,13 +76,6 @@ bool Checker::run() {
     if (term->shape && !term->shape->empty())
       error(Code::numberExpected, loc,
             "a penalty is a number, but this is " + shapeText(*term->shape));
-  if (diagnostics.numErrors() == before)
-    unknowns();
-  if (diagnostics.numErrors() == before)
-    extents();
-  if (diagnostics.numErrors() == before)
-    elements();
-  return diagnostics.numErrors() == before;
 }
 
 //===----------------------------------------------------------------------===//
@@ -492,7 +507,7 @@ static bool isOpen(const std::optional<Shape> &shape) {
 /// Reports what is still open if there was no other error. The first one
 /// explains the others.
 void Checker::unknowns() {
-  for (Array *array : model.arrays) {
+  for (Array *array : arrays()) {
     if (!isOpen(array->valueShape))
       continue;
     const Piece *general = array->general();
@@ -502,12 +517,13 @@ void Checker::unknowns() {
               "[-1] = zeros(...)";
     return error(Code::unknownShape, general ? general->loc : array->loc, text);
   }
-  for (const Term &term : model.terms)
+  for (const Term &term : terms())
     if (isOpen(term.shape))
       return error(Code::unknownShape, term.loc,
                    "nothing gives the shape of " + termText(term));
 }
 
-bool fovea::fov::checkModel(Elaborated &model, Diagnostics &diagnostics) {
-  return Checker(model, diagnostics).run();
+bool fovea::fov::checkModel(Elaborated &model, Diagnostics &diagnostics,
+                            const ModelPart &part) {
+  return Checker(model, part, diagnostics).run();
 }

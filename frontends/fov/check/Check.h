@@ -10,7 +10,8 @@ namespace fovea::fov {
 
 /// Reports what inference left open, and every disagreement of ranges, shapes
 /// and kinds. Returns true if there was none.
-bool checkModel(Elaborated &model, Diagnostics &diagnostics);
+bool checkModel(Elaborated &model, Diagnostics &diagnostics,
+                const ModelPart &part = {});
 
 } // namespace fovea::fov
 

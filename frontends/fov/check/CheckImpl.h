@@ -19,8 +19,8 @@ namespace fovea::fov {
 
 class Checker {
 public:
-  Checker(Elaborated &model, Diagnostics &diagnostics)
-      : model(model), diagnostics(diagnostics) {}
+  Checker(Elaborated &model, const ModelPart &part, Diagnostics &diagnostics)
+      : model(model), part(part), diagnostics(diagnostics) {}
 
   bool run();
 
@@ -30,6 +30,7 @@ private:
   void error(Code code, SMLoc loc, const std::string &text, Notes notes = {});
 
   // Check.cpp.
+  void others();
   void unread();
   void params();
   void ranges();
@@ -82,7 +83,12 @@ private:
   void differentVocabularies(const Vocabulary &a, const Vocabulary &b,
                              SMLoc loc);
 
+  const std::vector<Array *> &arrays() const { return part.arraysOf(model); }
+  auto terms() { return llvm::drop_begin(model.terms, part.terms); }
+  auto indices() { return llvm::drop_begin(model.indices, part.indices); }
+
   Elaborated &model;
+  ModelPart part;
   Diagnostics &diagnostics;
   std::set<const Term *> bad;
   std::set<const char *> reported; // places

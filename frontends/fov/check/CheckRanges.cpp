@@ -13,7 +13,7 @@ using namespace fovea::fov;
 
 /// Every array that is read must be defined somewhere.
 void Checker::unread() {
-  for (Array *array : model.arrays) {
+  for (Array *array : arrays()) {
     if (!array->pieces.empty() && !array->latent && !array->general())
       error(
           Code::missingEquation, array->pieces.front().loc,
@@ -80,7 +80,7 @@ void Checker::params() {
 
 void Checker::ranges() {
   bool hasErrors = !reported.empty();
-  for (IndexVar &var : model.indices) {
+  for (IndexVar &var : indices()) {
     if (var.extent)
       continue;
     auto owner = owners.find(&var);
@@ -99,7 +99,7 @@ void Checker::ranges() {
 
 void Checker::disagreements() {
   std::set<const IndexVar *> seen;
-  for (const IndexUse &use : model.uses) {
+  for (const IndexUse &use : llvm::drop_begin(model.uses, part.uses)) {
     // A stated or declared range is final; the reads are proved.
     if (use.shift != 0 || !use.var->extent || use.read->fallback ||
         use.var->strength != 3 || seen.count(use.var))
@@ -174,7 +174,7 @@ void Checker::checkExtent(const Extent &extent, SMLoc loc,
 }
 
 void Checker::extents() {
-  for (const IndexVar &var : model.indices) {
+  for (const IndexVar &var : indices()) {
     std::string what = "index '" + var.name + "'";
     checkExtent(*var.extent, var.loc, what);
     const Atom *length = var.extent->length();
@@ -194,7 +194,7 @@ void Checker::extents() {
   for (const Array *data : model.data)
     for (const Extent &size : data->extents)
       checkExtent(size, data->loc, "'" + data->text + "'");
-  for (const Term &term : model.terms) {
+  for (const Term &term : terms()) {
     if (!term.shape)
       continue;
     // A length as a number.
@@ -261,15 +261,17 @@ void Checker::elements() {
             what() + " is " + shapeText(shape) +
                 ", but an array has at most 2^48 elements");
   };
-  for (const auto *arrays : {&model.params, &model.data, &model.arrays})
-    for (const Array *array : *arrays)
+  for (const std::vector<Array *> *list :
+       std::initializer_list<const std::vector<Array *> *>{
+           &model.params, &model.data, &arrays()})
+    for (const Array *array : *list)
       if (std::optional<Shape> shape = array->shape())
         check(*shape, array->loc, [&] {
           return "'" + (array->text.empty() ? array->name : array->text) + "'";
         });
   if (!reported.empty())
     return;
-  for (const Term &term : model.terms) {
+  for (const Term &term : terms()) {
     if (!term.shape)
       continue;
     Shape all;

@@ -49,7 +49,8 @@ static SmallVector<Term *> termsOf(const Choice &choice) {
   return terms;
 }
 
-GuardedTerms::GuardedTerms(Elaborated &model) : model(model) {
+GuardedTerms::GuardedTerms(Elaborated &model, const ModelPart &part)
+    : model(model), part(part) {
   std::vector<const Array *> open;
   auto meet = [&](Term *term, const Conditions &path) {
     const Array *array = term->array;
@@ -72,14 +73,14 @@ GuardedTerms::GuardedTerms(Elaborated &model) : model(model) {
   }
   visited.clear();
   visitedAlways.clear();
-  for (Array *array : model.arrays)
+  for (Array *array : part.arraysOf(model))
     if (auto it = found.find(array); it != found.end())
       array->guards = it->second;
 }
 
 void GuardedTerms::visit(Visitor visitor) {
   walkRoots(visitor);
-  for (const Array *array : model.arrays)
+  for (const Array *array : part.arraysOf(model))
     if (!array->context.empty())
       walkPieces(*array, visitor);
   visited.clear();
@@ -95,9 +96,11 @@ void GuardedTerms::walkPieces(const Array &array, Visitor visitor) {
 }
 
 void GuardedTerms::walkRoots(Visitor visitor) {
-  for (const Array *array : model.arrays)
+  for (const Array *array : part.arraysOf(model))
     if (array->context.empty())
       walkPieces(*array, visitor);
+  if (!part.isAll())
+    return;
   for (const Choice &choice : model.choices)
     for (Term *term : termsOf(choice))
       walk(term, {}, visitor);

@@ -19,7 +19,7 @@ public:
   using Visitor = llvm::function_ref<void(Term *, const Conditions &)>;
 
   /// Finds what holds wherever the equations of a def are read.
-  explicit GuardedTerms(Elaborated &model);
+  explicit GuardedTerms(Elaborated &model, const ModelPart &part = {});
 
   /// Visits a term once for each different set of conditions.
   void visit(Visitor visitor);
@@ -32,6 +32,7 @@ private:
   void walkPieces(const Array &array, Visitor visitor);
 
   Elaborated &model;
+  ModelPart part;
   std::map<const Array *, Conditions> found;
   /// Under conditions, and under none, as most are.
   std::set<std::pair<Term *, Conditions>> visited;

@@ -35,7 +35,10 @@ struct Item {
 
 class Inference {
 public:
-  explicit Inference(Elaborated &model) : model(model) { collect(); }
+  Inference(Elaborated &model, const ModelPart &part)
+      : model(model), part(part) {
+    collect();
+  }
 
   void run();
 
@@ -77,6 +80,7 @@ private:
   unsigned numGuesses = 0;
 
   Elaborated &model;
+  ModelPart part;
   std::map<const IndexVar *, std::vector<Array *>> owners;
   llvm::DenseMap<const void *, SmallVector<Item, 2>> dependents;
   /// The items of the rules of strength 3, 4 and 5.
@@ -117,19 +121,20 @@ void Inference::wake(const void *key) {
 }
 
 void Inference::collect() {
-  size_t numKeys =
-      model.terms.size() + model.indices.size() + model.arrays.size();
+  const std::vector<Array *> &arrays = part.arraysOf(model);
+  size_t numKeys = model.terms.size() - part.terms + model.indices.size() -
+                   part.indices + arrays.size();
   dependents.reserve(numKeys);
-  queued.reserve(numKeys + model.uses.size());
-  for (Array *array : model.arrays)
+  queued.reserve(numKeys + model.uses.size() - part.uses);
+  for (Array *array : arrays)
     for (const Piece &piece : array->pieces)
       for (const PiecePlace &place : piece.places)
         if (place.var)
           owners[place.var].push_back(array);
-  for (IndexVar &var : model.indices)
+  for (IndexVar &var : llvm::drop_begin(model.indices, part.indices))
     if (var.like)
       add({Item::ofIndex, &var}, {&var, var.like});
-  for (Term &term : model.terms) {
+  for (Term &term : llvm::drop_begin(model.terms, part.terms)) {
     Item item{Item::ofTerm, &term};
     add(item, {});
     for (Term *arg : term.args)
@@ -139,11 +144,12 @@ void Inference::collect() {
     if (term.array)
       dependents[term.array].push_back(item);
   }
-  for (SizeBinding &binding : model.bindings)
+  for (SizeBinding &binding : llvm::drop_begin(model.bindings, part.bindings))
     add({Item::ofBinding, &binding}, {binding.term});
-  for (auto &binding : model.vocabularyBindings)
+  for (auto &binding :
+       llvm::drop_begin(model.vocabularyBindings, part.vocabularies))
     add({Item::ofVocabulary, &binding}, {binding.second});
-  for (Array *array : model.arrays) {
+  for (Array *array : arrays) {
     Item item{Item::ofArray, array};
     add(item, {});
     for (const Piece &piece : array->pieces) {
@@ -153,12 +159,14 @@ void Inference::collect() {
     }
   }
   for (Choice &choice : model.choices) {
+    if (!part.isAll())
+      break;
     Item item{Item::ofChoice, &choice};
     add(item, {choice.target});
     for (auto &[name, term] : choice.parameters)
       dependents[term].push_back(item);
   }
-  for (IndexUse &use : model.uses) {
+  for (IndexUse &use : llvm::drop_begin(model.uses, part.uses)) {
     bool isRead = use.read->kind == TermKind::Read;
     add({Item::ofUse, &use},
         {use.var, isRead ? static_cast<const void *>(use.read->array)
@@ -168,15 +176,19 @@ void Inference::collect() {
 
 /// Weaker rules fill the gaps of stronger ones (GRAMMAR 4), one at a time.
 void Inference::run() {
-  while (true) {
+  while (!model.isStopped()) {
     if (!strong.empty()) {
       look(pop(strong));
       continue;
     }
     std::deque<Item> &queue = weak.empty() ? weakest : weak;
     if (queue.empty()) {
+      // The whole model alone shows what has no other facts.
+      if (!part.isAll())
+        return;
       if (!rangeOfOptional() && !guessShape())
         return findRows(model, rows);
+      model.hasGuesses = true;
       continue;
     }
     Item item = pop(queue);
@@ -257,6 +269,15 @@ void Inference::set(IndexVar *var, const Extent &extent, int strength,
   var->strength = strength;
   var->originLoc = use.loc;
   var->origin = termText(*use.read);
+  bool isRead = use.read->kind == TermKind::Read;
+  var->giver = isRead ? use.read->array : nullptr;
+  var->giverAxis = use.axis;
+  const Piece *piece = isRead && var->giver->source == Array::Equation &&
+                               use.axis < var->giver->numPlaces
+                           ? var->giver->general()
+                           : nullptr;
+  var->isDemanded =
+      strength == 5 || (piece && piece->places[use.axis].var->isDemanded);
   wake(var);
 }
 
@@ -304,6 +325,9 @@ void Inference::lookAtIndex(IndexVar &var) {
   to->origin = from->origin;
   to->originLoc = from->originLoc;
   to->parentIndex = from->parentIndex;
+  to->giver = from->giver;
+  to->giverAxis = from->giverAxis;
+  to->isDemanded = from->isDemanded;
   wake(to);
 }
 
@@ -374,6 +398,9 @@ void Inference::lookAtArray(Array &array) {
       var->strength = 3;
       var->originLoc = source ? source->originLoc : array.loc;
       var->origin = source ? source->origin : array.text;
+      var->giver = source ? source->giver : &array;
+      var->giverAxis = source ? source->giverAxis : k;
+      var->isDemanded = source && source->isDemanded;
       wake(var);
     }
   }
@@ -505,8 +532,14 @@ void Inference::lookAtTerm(Term &term) {
     wake(&term);
 }
 
+void fovea::fov::inferShapes(Elaborated &model, const ModelPart &part) {
+  Inference(model, part).run();
+}
+
 bool fovea::fov::infer(Elaborated &model, Diagnostics &diagnostics) {
-  Inference(model).run();
+  inferShapes(model);
+  if (model.isStopped())
+    return false;
   inferKinds(model);
   return checkModel(model, diagnostics);
 }

@@ -6,6 +6,7 @@
 #include "frontends/fov/Diagnostics.h"
 #include "frontends/fov/elaborate/Terms.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace fovea::fov {
 
@@ -19,8 +20,13 @@ bool infer(Elaborated &model, Diagnostics &diagnostics);
 /// infer.
 std::optional<Shape> shapeOf(const Term &term, Sizes &sizes);
 
-/// Infers the kind of every term and equation; part of infer.
-void inferKinds(Elaborated &model);
+/// Finds extents and shapes; part of infer.
+void inferShapes(Elaborated &model, const ModelPart &part = {});
+
+/// Infers the kind of every term and equation; part of infer. With `unknown`,
+/// only what does not follow from the kinds of these arrays.
+void inferKinds(Elaborated &model, const ModelPart &part = {},
+                const llvm::DenseSet<const Array *> *unknown = nullptr);
 
 /// For sizes bound to a nested length W[m]: m.
 using Rows = llvm::DenseMap<const Atom *, Term *>;
@@ -31,11 +37,12 @@ using Rows = llvm::DenseMap<const Atom *, Term *>;
 Term *rowOf(Elaborated &model, Term &whole, unsigned axis, StringRef parent);
 
 /// Assigns a row to every index over a nested length that has none: the row of
-/// what bound the length, or else the only one in scope. Part of infer.
+/// what bound the length, or else the only one in scope. ModelPart of infer.
 void findRows(Elaborated &model, const Rows &rows);
 
 /// Proves every read in bounds or reports it (GRAMMAR 4). Requires infer.
-bool proveBounds(Elaborated &model, Diagnostics &diagnostics);
+bool proveBounds(Elaborated &model, Diagnostics &diagnostics,
+                 const ModelPart &part = {});
 
 } // namespace fovea::fov
 

@@ -111,12 +111,15 @@ static std::optional<Kind> kindOf(const Term &term) {
   }
 }
 
-void fovea::fov::inferKinds(Elaborated &model) {
+void fovea::fov::inferKinds(Elaborated &model, const ModelPart &part,
+                            const llvm::DenseSet<const Array *> *unknown) {
   llvm::DenseMap<const void *, SmallVector<Term *, 2>> readers;
   llvm::DenseMap<const Term *, SmallVector<Array *, 1>> givers;
   std::deque<Term *> work;
-  readers.reserve(model.terms.size() + model.arrays.size());
-  for (Term &term : model.terms) {
+  const std::vector<Array *> &arrays = part.arraysOf(model);
+  auto terms = llvm::drop_begin(model.terms, part.terms);
+  readers.reserve(model.terms.size() - part.terms + arrays.size());
+  for (Term &term : terms) {
     work.push_back(&term);
     for (Term *arg : term.args)
       readers[arg].push_back(&term);
@@ -125,7 +128,7 @@ void fovea::fov::inferKinds(Elaborated &model) {
     if (term.array)
       readers[term.array].push_back(&term);
   }
-  for (Array *array : model.arrays)
+  for (Array *array : arrays)
     for (const Piece &piece : array->pieces)
       if (piece.value) {
         givers[piece.value].push_back(array);
@@ -136,7 +139,10 @@ void fovea::fov::inferKinds(Elaborated &model) {
   while (!work.empty()) {
     Term *term = work.front();
     work.pop_front();
-    std::optional<Kind> kind = join(term->kindOf, kindOf(*term));
+    bool isUnknown = unknown && term->kind == TermKind::Read &&
+                     unknown->contains(term->array);
+    std::optional<Kind> kind =
+        isUnknown ? term->kindOf : join(term->kindOf, kindOf(*term));
     if (term->fallback)
       kind = join(kind, term->fallback->kindOf);
     if (kind == term->kindOf)
@@ -155,10 +161,12 @@ void fovea::fov::inferKinds(Elaborated &model) {
       lookAtReaders(array);
     }
   }
-  for (Array *array : model.arrays)
+  if (unknown)
+    return;
+  for (Array *array : arrays)
     if (!array->kind)
       array->kind = Kind::Real;
-  for (Term &term : model.terms)
+  for (Term &term : terms)
     if (!term.kindOf)
       term.kindOf = Kind::Real;
 }

@@ -114,8 +114,11 @@ static void checkParameter(const Choice &choice, StringRef name,
   if (wrong.empty())
     return;
   std::vector<Diagnostics::Note> notes;
-  if (source.loc != term.loc &&
-      diagnostics.lineOf(source.loc) != diagnostics.lineOf(term.loc))
+  llvm::SourceMgr &sources = diagnostics.sources();
+  bool isHere = sources.FindBufferContainingLoc(source.loc) ==
+                    sources.FindBufferContainingLoc(term.loc) &&
+                diagnostics.lineOf(source.loc) == diagnostics.lineOf(term.loc);
+  if (source.loc != term.loc && !isHere)
     notes.push_back({source.loc, "it is computed here"});
   diagnostics.warning(Code::distributionInput, term.loc, wrong,
                       std::move(notes));

@@ -316,7 +316,7 @@ std::unique_ptr<Elaborated> Elaborator::run(const Program &program) {
                                prelude.file->statements.end());
   registerNames(preludeStatements, *preludeScope);
 
-  Scope *top = &scopes.emplace_back();
+  Scope *top = topScope = &scopes.emplace_back();
   top->parent = preludeScope;
   declareModel(program, flatten(program), *top);
   elaborateMarks(*top);

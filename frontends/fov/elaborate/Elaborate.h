@@ -21,6 +21,8 @@
 #include "frontends/fov/ForeignWords.h"
 #include "frontends/fov/elaborate/Terms.h"
 
+#include "llvm/ADT/DenseMap.h"
+
 #include <set>
 
 namespace fovea::fov {
@@ -160,16 +162,26 @@ struct Bindings {
 class Elaborator {
 public:
   Elaborator(Diagnostics &diagnostics, const Program &prelude,
-             const Overrides &overrides, size_t numGiven, bool decoding)
+             const Overrides &overrides, size_t numGiven, bool decoding,
+             const std::atomic<bool> *stop = nullptr)
       : diagnostics(diagnostics), prelude(prelude), overrides(overrides),
         numGiven(numGiven) {
     model = std::make_unique<Elaborated>();
     model->decoding = decoding;
+    model->stop = stop;
   }
 
   /// Returns the elaborated model; reports errors and omits dependent
   /// parts.
   std::unique_ptr<Elaborated> run(const Program &program);
+
+  /// After run: elaborates the equation `now` in place of `was`, whose left
+  /// sides it has. False, and `model` is of no use any more, if more than this
+  /// equation may change.
+  bool elaborateAgain(std::unique_ptr<Elaborated> &model,
+                      const ast::Statement &was, const ast::Statement &now);
+  /// Where what an equation of the model made begins and ends in its lists.
+  llvm::DenseMap<const ast::Statement *, std::pair<ModelPart, ModelPart>> made;
 
   /// The equations that `use` replaced: `'z' of soft.fov (line 3) by line 5`;
   /// filled by run.
@@ -480,7 +492,7 @@ private:
   std::deque<Family> families;
   std::deque<Instance> instances;
   std::deque<Bindings> bindingStorage;
-  Scope *preludeScope = nullptr;
+  Scope *preludeScope = nullptr, *topScope = nullptr;
   /// The prelude defs being expanded, and their call places.
   SmallVector<std::pair<SMLoc, const ast::Statement *>, 2> preludeCalls;
   int64_t nextOrdinal = 0;

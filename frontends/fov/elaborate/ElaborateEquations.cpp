@@ -7,6 +7,7 @@
 
 #include "frontends/fov/Options.h"
 #include "frontends/fov/elaborate/Elaborate.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace fovea;
 using namespace fovea::fov;
@@ -23,6 +24,7 @@ Array *Elaborator::memberArray(Family &family, const StaticIndices &at,
     return member.array;
   Array *array = &model->storage.emplace_back();
   array->source = Array::Equation;
+  array->isOfCall = scope.isCall;
   array->name = family.name;
   array->text = family.name;
   unsigned axis = 0;
@@ -389,8 +391,11 @@ void Elaborator::elaborateAll(const Statements &statements, Scope &scope) {
       bool isLet = scope.isCall && llvm::all_of(s->lefts, [](auto &left) {
                      return left.places.empty();
                    });
+      ModelPart begin = ModelPart::after(*model);
       if (!isLet)
         elaborateStatement(*s, scope);
+      if (&scope == topScope && s->kind == StatementKind::Equation)
+        made[s] = {begin, ModelPart::after(*model)};
     } else if (s->kind == StatementKind::Length && !s->place.value) {
       elaborateLength(*s, scope);
     } else if (s->kind == StatementKind::Update) {
@@ -413,4 +418,70 @@ void Elaborator::elaborateAll(const Statements &statements, Scope &scope) {
     }
   }
   constantPlaces = std::move(outer);
+}
+
+//===----------------------------------------------------------------------===//
+// Edits
+//===----------------------------------------------------------------------===//
+
+/// Returns whether a place is in a text.
+static bool isIn(SMLoc loc, llvm::SMRange range) {
+  return loc.getPointer() >= range.Start.getPointer() &&
+         loc.getPointer() < range.End.getPointer();
+}
+
+bool Elaborator::elaborateAgain(std::unique_ptr<Elaborated> &owned,
+                                const Statement &was, const Statement &now) {
+  model = std::move(owned);
+  llvm::scope_exit giveBack([&] { owned = std::move(model); });
+  if (!staticExtents.empty())
+    return false;
+  findStaticIndices({&now}, *topScope);
+  if (!staticExtents.empty())
+    return false;
+  // The places are free again, and keep their order.
+  std::vector<std::pair<Array *, size_t>> places;
+  for (const ast::Left &left : was.lefts) {
+    Symbol *symbol = lookup(*topScope, left.name);
+    if (!symbol || !symbol->family || !symbol->family->isEquation ||
+        llvm::is_contained(symbol->family->isStatic, true))
+      return false;
+    Array *array = symbol->family->members.begin()->second.array;
+    auto piece = llvm::find_if(array->pieces, [&](const Piece &piece) {
+      return piece.loc == left.loc;
+    });
+    if (piece == array->pieces.end())
+      return false;
+    places.push_back({array, piece - array->pieces.begin()});
+    array->pieces.erase(piece);
+    for (SMLoc *loc : {&array->loc, &symbol->family->loc, &symbol->loc})
+      if (isIn(*loc, was.range))
+        *loc = now.lefts[&left - was.lefts.begin()].loc;
+  }
+  std::erase_if(given,
+                [&](auto &entry) { return isIn(entry.second, was.range); });
+  ModelPart begin = ModelPart::after(*model);
+  size_t before[] = {model->params.size(),       model->data.size(),
+                     model->choices.size(),      model->penalties.size(),
+                     model->updates.size(),      model->vocabularies.size(),
+                     model->lengthValues.size(), callUpdates.size()};
+  const Array *number = model->updateNumber;
+  elaborateStatement(now, *topScope);
+  size_t after[] = {model->params.size(),       model->data.size(),
+                    model->choices.size(),      model->penalties.size(),
+                    model->updates.size(),      model->vocabularies.size(),
+                    model->lengthValues.size(), callUpdates.size()};
+  bool isAlone = model->updateNumber == number && llvm::equal(before, after);
+  for (const Array &array : llvm::drop_begin(model->storage, begin.storage))
+    isAlone &= array.isOfCall;
+  if (!isAlone)
+    return false;
+  for (auto &[array, at] : places) {
+    if (array->pieces.empty() || !isIn(array->pieces.back().loc, now.range))
+      return false;
+    std::rotate(array->pieces.begin() + at, array->pieces.end() - 1,
+                array->pieces.end());
+  }
+  made[&now] = {begin, ModelPart::after(*model)};
+  return true;
 }

@@ -30,6 +30,8 @@ static constexpr unsigned maxDepth = 1000;
 static constexpr unsigned maxHeight = 200;
 
 bool Elaborator::isTooMuch(SMLoc loc) {
+  if (model->isStopped())
+    return isFull = true;
   if (isFull ||
       (model->terms.size() < maxTerms && model->storage.size() < maxArrays))
     return isFull;

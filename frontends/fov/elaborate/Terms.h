@@ -15,6 +15,7 @@
 #include "frontends/fov/syntax/Ast.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <atomic>
 #include <deque>
 
 namespace fovea::fov {
@@ -54,9 +55,12 @@ struct IndexVar {
   std::string name;
   SMLoc loc;
   std::optional<Extent> extent;
-  SMLoc originLoc;          // what gave the extent
-  std::string origin;       // as the messages say it: `src[i]`
-  int strength = 0;         // GRAMMAR 4: 1 stated .. 5 demanded; 0 none yet
+  SMLoc originLoc;              // what gave the extent
+  std::string origin;           // as the messages say it: `src[i]`
+  int strength = 0;             // GRAMMAR 4: 1 stated .. 5 demanded; 0 none yet
+  const Array *giver = nullptr; // whose axis gave the extent; null: no array
+  unsigned giverAxis = 0;
+  bool isDemanded = false;  // a reader gave the extent, here or there
   IndexVar *like = nullptr; // has the extent of this one
   int64_t lower = 0; // first value; a place inside the range covers below
   Term *parentIndex = nullptr; // of a nested extent W[m]: m
@@ -215,7 +219,8 @@ struct Array {
   std::string text; // as messages show it: `h[0]`
   SMLoc loc;
   SMLoc firstRead;
-  unsigned numPlaces = 0;             // index axes
+  unsigned numPlaces = 0; // index axes
+  bool isOfCall = true;   // of an equation: no name of the model itself
   SmallVector<IndexVar *, 2> context; // of an equation inside a called def
   std::vector<Piece> pieces;
 
@@ -365,6 +370,33 @@ struct Elaborated {
   std::vector<std::pair<const Atom *, std::pair<Extent, SMLoc>>> setLengths;
   std::vector<std::string> refusals; // why it cannot be executed yet
   bool isLowered = true;             // what is refused has a meaning in the IR
+  bool hasGuesses = false;           // inference filled gaps by its last rules
+  /// Becomes true when no one needs the model any more; null: never.
+  const std::atomic<bool> *stop = nullptr;
+
+  /// Every loop over a model asks this: then what it finds does not matter.
+  bool isStopped() const {
+    return stop && stop->load(std::memory_order_relaxed);
+  }
+};
+
+/// All of a model, or what an edit has added: what follows these positions in
+/// its lists, and the equations of `only`.
+struct ModelPart {
+  size_t terms = 0, indices = 0, storage = 0, uses = 0, bindings = 0,
+         vocabularies = 0;
+  const std::vector<Array *> *only = nullptr;
+
+  bool isAll() const { return !only; }
+  const std::vector<Array *> &arraysOf(const Elaborated &model) const {
+    return only ? *only : model.arrays;
+  }
+  /// The part that begins where the lists of a model end now.
+  static ModelPart after(const Elaborated &model) {
+    return {model.terms.size(),    model.indices.size(),
+            model.storage.size(),  model.uses.size(),
+            model.bindings.size(), model.vocabularyBindings.size()};
+  }
 };
 
 /// Finds what a term depends on from its parts: `free`, `height` and `weight`.

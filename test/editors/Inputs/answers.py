@@ -46,6 +46,22 @@ penalty S * 1.0
 """})
 print("mended:", client.messages("wrong.fov"))
 
+# What a message asks to add or to write.
+for name, text in (("added.fov", """model added
+data x[T] : real(4)
+param cell : gru(4)
+h[t] = cell(h[t-1], x[t])
+penalty sum[t](sum(h[t]))
+"""), ("signs.fov", "model signs\ndata x[T] : real\ny[t] := x[t]\n")):
+    client.open(name, text)
+    print("==", *client.messages(name))
+    for action in client.of("codeAction", name, range=everywhere,
+                            context={"diagnostics": []}):
+        [[edit]] = action["edit"]["changes"].values()
+        print("fix:", action["title"])
+        client.change(name, edit | {"text": edit["newText"]})
+    print("mended:", client.messages(name))
+
 # A warning can be said to be meant.
 client.open("warned.fov", """model warned
 data x[T] : real(3), y : class(4)
@@ -207,6 +223,20 @@ client.change("small.fov", {"range": {"start": start(17, 0), "end": start(17, 0)
 print("after a dot", labels({"line": 17, "character": 9}))
 # Shapes of the last text without mistakes stay.
 print("still known:", client.hover("small.fov", marks["align"]).split("\n")[2])
+
+# What the words of the language compute.
+client.open("empty.fov", "model empty\n")
+words = [item["label"] for item in client.at("completion", "empty.fov", start(1))["items"]
+         if item["kind"] == 3 and not item.get("detail")]
+words += ["concat", "stack", "categorical", "mixture"]
+client.open("words.fov", "model words\n" + "\n".join(words))
+print("words without a formula", [
+    word for line, word in enumerate(words)
+    if f"**{word}**: builtin" not in (client.hover("words.fov", start(line + 1)) or "")])
+softmax = client.hover("words.fov", start(words.index("softmax") + 1))
+print("softmax:", softmax.split("\n")[-2])
+client.open("comment.fov", "model comment\n# softmax\nx.softmax\n")
+print("no word", client.hover("comment.fov", start(1, 3)), client.hover("comment.fov", start(2, 3)))
 
 # Layout.
 client.open("untidy.fov", "model untidy\ndata x[ S ]:real\ny[i]=x[i]+1\n")
