@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fovea
-from conftest import COPIER
+from conftest import BATCH, COPIER
 from fovea._program import run
 
 
@@ -220,6 +220,15 @@ def test_words_of_a_training(tmp_path):
     assert model.score({"src": ["b"], "tgt": ["b"]})[0] > math.log(0.5)
     assert model.data == ["src[S] : sentence", "tgt[T] : sentence"]
     assert repr(model).startswith("<fovea.Model copier: src[S] : sentence")
+
+
+def test_equations_need_only_their_data(copier):
+    """Equations of the inputs alone, without what the model would generate."""
+    both = copier.get("f", BATCH)
+    for ours, theirs in zip(copier.get("f", {"src": BATCH["src"]}), both):
+        assert (ours == theirs).all()
+    with pytest.raises(fovea.SpecError, match="the batch has no tensor 'tgt'"):
+        copier.get("align", {"src": BATCH["src"]})
 
 
 def test_text_of_rows(tmp_path):
