@@ -163,8 +163,9 @@ static void dropUnusedLengths(mlir::Operation *program) {
       type.walk(use);
   });
   // The lengths that give a length come before it.
-  for (attn::LengthOp length : llvm::reverse(llvm::to_vector(
-           program->getRegion(0).front().getOps<attn::LengthOp>()))) {
+  auto lengths =
+      llvm::to_vector(program->getRegion(0).front().getOps<attn::LengthOp>());
+  for (attn::LengthOp length : llvm::reverse(lengths)) {
     if (used.contains(length.getLengthAttr()))
       length->getAttrDictionary().walk(use);
     else

@@ -107,8 +107,8 @@ def both(*changes):
 FILES = {
     "nothing at all": (cut(lambda header, whole: 0), "the file has 0"),
     "half a length": (cut(lambda header, whole: 5), "the file has 5"),
-    "no header": (cut(lambda header, whole: 8), "bytes long, but the file has 0"),
-    "half a header": (cut(lambda header, whole: 8 + header // 2), "bytes long, but the file has"),
+    "no header": (cut(lambda header, whole: 8), "bytes, but only 0 follow"),
+    "half a header": (cut(lambda header, whole: 8 + header // 2), "follow; help: use another copy"),
     "no body": (cut(lambda header, whole: 8 + header), "but the file has 0"),
     "half a body": (cut(lambda header, whole: (8 + header + whole) // 2), "but the file has"),
     "a byte too few": (cut(lambda header, whole: whole - 1), "but the file has"),
