@@ -10,8 +10,8 @@ import zlib
 from literature.training import ADAM, SEEDS, all_minutes, chosen, lines, rates, spread, table, trials
 
 LENGTHS = (1, 6), (7, 12), (13, 36)  # words of a source
-FREQUENT = 1000  # words of a small vocabulary
-UPDATES = 3000
+FREQUENT, LARGE = 1000, 5000  # words of a small vocabulary and of a large one
+UPDATES, LONG = 3000, 12000
 SIZES = {"E": 48, "H": 64, **ADAM, "train.batch": 32, "train.rate": "cosine(3000, 0.002)"}
 SEARCH = {"A": 48, "M": 48}
 SEARCHED = "--beam", 4, "--length-norm", "per_symbol"
@@ -115,8 +115,8 @@ def survey(folder, data, updates, only):
     kinds, rows = chosen(("plain", "search", "sampled", "full"), only), []
 
     def trained(name, base, words, options, seeds=None):
-        return trials(folder, name, spec_of(base, words), sets["train"], sets["valid"], updates or UPDATES,
-                      {**SIZES, **options}, validations=6, seeds=seeds or SEEDS)
+        return trials(folder, f"long-{name}", spec_of(base, words), sets["train"], sets["valid"], updates or LONG,
+                      {**SIZES, "train.rate": f"cosine({LONG}, 0.002)", **options}, validations=12, seeds=seeds or SEEDS)
     if "plain" in kinds:
         plain = trained("plain", "seq2seq", FREQUENT, {"L": 1})
         rows.append(["encoder-decoder, `seq2seq`", all_minutes(plain), *decoded(plain, sets, folder)])
@@ -126,12 +126,12 @@ def survey(folder, data, updates, only):
         rows.append(["+ unknown words replaced", "", *decoded(search, sets, folder, *replaced())])
         rows.append(["+ ensemble of three", "", *together(search, sets, folder, *replaced())])
     if "sampled" in kinds:
-        sampled = trained("sampled", "sampled_softmax", None, {**SEARCH, "N": 1000}, (*SEEDS, 4))
-        rows.append(["all words, `sampled_softmax`", all_minutes(sampled[:3]), *decoded(sampled[:3], sets, folder, *replaced())])
+        sampled = trained("sampled", "sampled_softmax", LARGE, {**SEARCH, "N": 1000}, (*SEEDS, 4))
+        rows.append(["+ large vocabulary, `sampled_softmax`", all_minutes(sampled[:3]), *decoded(sampled[:3], sets, folder, *replaced())])
         rows.append(["+ ensemble of four", "", *together(sampled, sets, folder, *replaced())])
     if "full" in kinds:
-        full = trained("full", "rnnsearch", None, SEARCH)
-        rows.append(["all words, full softmax", all_minutes(full), *decoded(full, sets, folder, *replaced())])
+        full = trained("full", "rnnsearch", LARGE, SEARCH)
+        rows.append(["large vocabulary, full softmax", all_minutes(full), *decoded(full, sets, folder, *replaced())])
     table(["system", "CPU time, three seeds", *HEADS], rows)
 
 
