@@ -297,8 +297,19 @@ void KernelBuilder::storeAs(Type element, Value value, Value address,
   Type wide = withLanes(getI32Type(), lanes);
   Value bits = create<arith::BitcastOp>(wide, value);
   Value upper = create<arith::ShRUIOp>(bits, constant(wide, 16));
-  store(create<arith::TruncIOp>(withLanes(getI16Type(), lanes), upper), address,
-        mask);
+  Value half = create<arith::TruncIOp>(withLanes(getI16Type(), lanes), upper);
+  if (!mask || lanes == 0)
+    return store(half, address, mask);
+  // LLVM 22 stores four bytes where a masked store of truncated numbers has one
+  // lane (X86, reduceMaskedStoreToScalarStore). So each lane has its own.
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    auto laneOf = [&](Value vector) -> Value {
+      return create<vector::ExtractOp>(vector, static_cast<int64_t>(lane));
+    };
+    branch(laneOf(mask), [&] {
+      store(laneOf(half), at(getI16Type(), address, int64_t(lane)));
+    });
+  }
 }
 
 void KernelBuilder::storePast(Value value, Value address) {

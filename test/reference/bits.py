@@ -1,8 +1,8 @@
 """Compares the bits of compiled code with those of the reference interpreter in f32.
 
-    bits.py WORK_DIRECTORY PHASE[,PHASE..] WHAT[,WHAT..] [MODEL..]
+    bits.py WORK_DIRECTORY PHASE[,PHASE..] WHAT[,WHAT..] [HOW.. --] [MODEL..]
 
-WHAT is what `fovea run --get` takes. The models are all that have an objective, or the named ones,
+WHAT is what `fovea run --get` takes; HOW are options of it, for both. The models are all that have an objective, or the named ones,
 with the sizes of test/models/wide.py. A MODEL may also be the file of a spec whose data are
 `x[S] : real(37)`.
 """
@@ -65,12 +65,13 @@ def prepared(model, work):
 
 def main(work, phases, gets, *models):
     differing = 0
-    models = models or every()
+    options = models[:models.index("--")] if "--" in models else ()
+    models = models[len(options) + bool(options):] or every()
     for model in models:
         model, arguments, out = prepared(model, work)
 
         def results(*how):
-            subprocess.run(["fovea", "run", *arguments, "--dtype", "f32", "--get", *gets.split(","), *how], check=True)
+            subprocess.run(["fovea", "run", *arguments, *options, "--dtype", "f32", "--get", *gets.split(","), *how], check=True)
             return read(out)
 
         compiled = results()
