@@ -240,8 +240,6 @@ static void fuse(Passes manager, const PipelineOptions &options) {
   manager.addOptional(createSplitMembers());
   // The equations are final from here on.
   manager.addOptionalForValues(createNameProducts());
-  if (options.roundsRows)
-    manager.addPass(createWidenFactors());
   // After products have names: they are not computed again.
   manager.addOptional(createShortenLives());
   // Before all decisions about a machine.
@@ -254,6 +252,8 @@ static void formKernels(Passes programs) {
   // For rounded products, and before the pass that recomputes pairs.
   programs.addTargetPasses(Stage::beforeStrips);
   programs.addOptional(createFormStrips());
+  // After strips, which read rows of two bytes, and before other kernels.
+  programs.addPass(createWidenFactors());
   // After strips, which save more memory.
   programs.addOptional(createFormEpilogues());
   // For kernels in strips and columns.

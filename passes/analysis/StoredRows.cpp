@@ -68,6 +68,9 @@ RowClasses::RowClasses(ProgramOp program) {
   program.walk([&](Operation *op) {
     if (isa<ScanOp, SearchOp>(op))
       return joinLoop(op);
+    if (auto kernel = dyn_cast<KernelOp>(op))
+      for (OpResult result : kernel->getResults())
+        join(result, kernel.getYielded(result));
     if (auto read = dyn_cast<ReadOp>(op))
       return joinReads(read);
     if (isa<ReshapeOp, ConcatOp>(op))
@@ -112,7 +115,9 @@ bool RowClasses::allows(Value array, const llvm::DenseSet<Value> &rounded) {
         batchOf(compute) == BatchKind::sum ||
         !::isRounded(compute.getYielded(), rounded))
       return false;
-  } else if (op && !isa<ScanOp, SearchOp, ReshapeOp, ConcatOp, AppendOp>(op)) {
+  } else if (op &&
+             !isa<ScanOp, SearchOp, ReshapeOp, ConcatOp, AppendOp, KernelOp>(
+                 op)) {
     return false;
   }
   return llvm::all_of(array.getUsers(), [&](Operation *user) {

@@ -15,6 +15,10 @@
 
 namespace fovea::attn {
 
+/// The most terms of the left side of a product in strips whose elements are
+/// bf16.
+constexpr int64_t widestLeft = 512;
+
 /// Gives the arrays of `program` elements of bf16 where a class allows it, and
 /// `isKept` holds for each of its arrays; those of no class get f64. An array
 /// that the program exchanges with others keeps its type.

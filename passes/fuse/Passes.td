@@ -417,29 +417,6 @@ def ShortenLives : Pass<"attn-shorten-lives", "::mlir::ModuleOp"> {
   }];
 }
 
-def WidenFactors : Pass<"attn-widen-factors", "::mlir::ModuleOp"> {
-  let summary = "matrix products read rows of f32";
-  let description = [{
-    * In: batched programs, whose products have names.
-    * Out: the same programs. An array of bf16 that a matrix product reads has
-      elements of f64 again: kernels of products read whole rows in memory. If
-      programs of a search exchange it, it keeps two bytes per element, and the
-      products read a copy.
-    * After: `attn-store-rows`, `attn-name-products`.
-    * Not: products without a name, such as the scores of a decoding step.
-
-    ```mlir
-    %k = attn.data "carry/0" : !attn.array<["S", 64], bf16>
-    %e = attn.compute (%t: "T", %i: "S") sum (%n: 64) { %q[%t, %n] * %k[%i, %n] } {attn.product = ..}
-
-    // becomes
-
-    %wide = attn.compute (%i: "S", %n: 64) { %k[%i, %n] } : !attn.array<["S", 64], f64>
-    %e = attn.compute (%t: "T", %i: "S") sum (%n: 64) { %q[%t, %n] * %wide[%i, %n] } {attn.product = ..}
-    ```
-  }];
-}
-
 def NameProducts : Pass<"attn-name-products", "::mlir::ModuleOp"> {
   let summary = "which equations are matrix products";
   let description = [{

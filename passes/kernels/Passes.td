@@ -75,6 +75,30 @@ def FormStrips : Pass<"attn-form-strips", "ProgramOp"> {
   }];
 }
 
+def WidenFactors : Pass<"attn-widen-factors", "ProgramOp"> {
+  let summary = "matrix products read rows of f32";
+  let description = [{
+    * In: a batched program whose products are named.
+    * Out: the same program. Kernels in strips pack right sides of bf16, and
+      widen left sides of at most 512 terms, where the target packs factors. An
+      array of bf16 that another product reads has elements of f64 again:
+      kernels of products read whole rows in memory. If programs of a search
+      exchange it, it keeps two bytes per element, and the products read a copy.
+    * After: `attn-store-rows`, `attn-form-strips`.
+    * Not: products without a name, such as the scores of a decoding step.
+
+    ```mlir
+    %k = attn.data "carry/0" : !attn.array<["S", 64], bf16>
+    %e = attn.compute (%t: "T", %i: "S") sum (%n: 64) { %q[%t, %n] * %k[%i, %n] } {attn.product = ..}
+
+    // becomes
+
+    %wide = attn.compute (%i: "S", %n: 64) { %k[%i, %n] } : !attn.array<["S", 64], f64>
+    %e = attn.compute (%t: "T", %i: "S") sum (%n: 64) { %q[%t, %n] * %wide[%i, %n] } {attn.product = ..}
+    ```
+  }];
+}
+
 def FormEpilogues : Pass<"attn-form-epilogues", "ProgramOp"> {
   let summary = "equations are computed with the products that they read";
   let description = [{

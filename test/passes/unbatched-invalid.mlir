@@ -14,7 +14,7 @@
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-split-members
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-shorten-lives
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-name-products
-// RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-widen-factors
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-widen-factors))"
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-choose-precision))"
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-split-adjoints))"
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-form-strips))"

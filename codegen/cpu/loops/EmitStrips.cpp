@@ -10,6 +10,7 @@
 #include "codegen/cpu/program/ProgramEmitter.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Batch.h"
+#include "passes/analysis/StoredRows.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -19,6 +20,8 @@ using runtime::Program;
 
 /// The strips of a unit, for which right sides are packed once.
 static constexpr int64_t unitStrips = 8;
+/// The most terms of a left side that is copied to be f32.
+static constexpr int64_t widenedTerms = attn::widestLeft;
 /// Terms multiplied at a time; fewer if whole pieces are zero.
 static constexpr int64_t deepest = 512, deepestInBand = 128;
 
@@ -34,7 +37,13 @@ public:
   StripEmitter(KernelBuilder &b, const StorageMap &storage,
                const StripGroup &group, Type real, GemmTile tile,
                unsigned lanes)
-      : StripFrame(b, storage, group, real), tile(tile), lanes(lanes) {}
+      : StripFrame(b, storage, group, real), tile(tile), lanes(lanes) {
+    // Outside of all loops: it is memory of the call.
+    for (const StripMember &member : group.members)
+      if (!widened && member.product && !member.sumsRows &&
+          isStored(member.product->left))
+        widened = b.scratch(real, stripRows * widenedTerms);
+  }
 
   /// Work unit `unit`. Each outer place has `parts` units.
   void emit(const Place &at, Value unit, Value parts);
@@ -51,6 +60,15 @@ private:
   void multiplyWeights(Value first, Value count);
   void multiplyRows(const StripMember &member, Value first, Value count);
   void sumRows(const StripMember &member, Value first, Value count);
+  bool isStored(ReadOp read) {
+    Type element = storage.of(read.getArray()).type.getElementType();
+    return storage.elementOf(element).isBF16();
+  }
+  GemmElement elementOf(const StripMember &member);
+  Value inRoom(const StripMember &member, Value element);
+  BodyEmitter::View widen(const BodyEmitter::View &left,
+                          const ExampleProduct &product, Value rows,
+                          Value terms);
   void clearOutside(const StripMember &member, Value first, Value count);
   int64_t depthOf(const StripMember &member) const {
     return member.product->terms.isWhole() ? deepest : deepestInBand;
@@ -58,6 +76,7 @@ private:
 
   GemmTile tile;
   unsigned lanes;
+  Value widened; // rows of f32; null: no left side takes two bytes
 };
 
 } // namespace
@@ -86,6 +105,51 @@ void StripEmitter::findRooms() {
 // Products
 //===----------------------------------------------------------------------===//
 
+/// Panels have two bytes per element where the right side has.
+GemmElement StripEmitter::elementOf(const StripMember &member) {
+  GemmElement element = codegen::elementOf(member.op, real);
+  if (isStored(member.product->right))
+    element.right = runtime::findStorageFormat("bf16");
+  return element;
+}
+
+/// The address of an element of packed panels.
+Value StripEmitter::inRoom(const StripMember &member, Value element) {
+  bool isStoredRight = isStored(member.product->right);
+  return b.at(isStoredRight ? Type(b.getI16Type()) : real, rooms[member.packed],
+              element);
+}
+
+/// A copy of some rows of a left side in f32.
+BodyEmitter::View StripEmitter::widen(const BodyEmitter::View &left,
+                                      const ExampleProduct &product, Value rows,
+                                      Value terms) {
+  Value zero = b.number(0), one = b.number(1), width = b.number(widenedTerms);
+  Type stored = b.getBF16Type();
+  Value rowStride = left.along.lookup(product.m);
+  Value termStride = left.along.lookup(product.k);
+  auto constant = termStride.getDefiningOp<arith::ConstantOp>();
+  bool isRow = constant && cast<IntegerAttr>(constant.getValue()).getInt() == 1;
+  int64_t step = isRow ? tile.lanes : 1;
+  b.loop(zero, rows, one, [&](Value row) {
+    Value from = b.at(stored, left.base, b.mul(row, rowStride));
+    Value to = address(widened, b.mul(row, width));
+    b.loop(zero, terms, b.number(step), [&](Value term) {
+      Value source = b.at(stored, from, b.mul(term, termStride));
+      Value mask =
+          isRow ? b.maskBelow(b.sub(terms, term), tile.lanes) : Value();
+      b.store(b.load(isRow ? Type(VectorType::get(tile.lanes, stored)) : stored,
+                     source, mask),
+              address(to, term), mask);
+    });
+  });
+  BodyEmitter::View copy;
+  copy.base = widened;
+  copy.along[product.m] = width;
+  copy.along[product.k] = one;
+  return copy;
+}
+
 /// The right side in pieces of terms, each in the format of @fovea_pack.
 void StripEmitter::pack(const StripMember &member) {
   const ExampleProduct &product = *member.product;
@@ -93,13 +157,14 @@ void StripEmitter::pack(const StripMember &member) {
   Value rowStride = all.b.along[product.k], zero = b.number(0);
   Value panels = b.divUp(all.n, b.number(tile.columns()));
   Value depth = b.number(depthOf(member));
+  Type stored = isStored(product.right) ? Type(b.getBF16Type()) : real;
   b.loop(zero, all.k, depth, [&](Value term) {
-    b.call(packName(real),
-           {address(all.b.base, b.mul(term, rowStride)), rowStride,
-            all.b.along[product.n], b.min(depth, b.sub(all.k, term)), all.n,
-            address(rooms[member.packed],
-                    b.mul(term, b.mul(panels, b.number(tile.columns())))),
-            zero, panels});
+    b.call(
+        packName(elementOf(member)),
+        {b.at(stored, all.b.base, b.mul(term, rowStride)), rowStride,
+         all.b.along[product.n], b.min(depth, b.sub(all.k, term)), all.n,
+         inRoom(member, b.mul(term, b.mul(panels, b.number(tile.columns())))),
+         zero, panels});
   });
 }
 
@@ -125,6 +190,8 @@ void StripEmitter::multiplyRows(const StripMember &member, Value first,
                                 Value count) {
   const ExampleProduct &product = *member.product;
   Operands all = operandsOf(member, first);
+  if (isStored(product.left))
+    all.a = widen(all.a, product, count, all.k);
   Value one = b.number(1);
   Value width = b.number(tile.columns());
   Value panels = b.divUp(all.n, width);
@@ -140,11 +207,11 @@ void StripEmitter::multiplyRows(const StripMember &member, Value first,
   // Without terms, one turn writes zeros.
   lastTerm = b.max(lastTerm, b.add(firstTerm, one));
   b.loop(firstTerm, lastTerm, depth, [&](Value term) {
-    b.call(gemmName(elementOf(member.op, real)),
+    b.call(gemmName(elementOf(member)),
            {address(all.a.base, b.mul(term, all.a.along[product.k])),
             all.a.along[product.m], all.a.along[product.k],
-            address(rooms[member.packed], b.mul(term, b.mul(panels, width))),
-            all.c.base, all.c.along[product.m], count, all.n,
+            inRoom(member, b.mul(term, b.mul(panels, width))), all.c.base,
+            all.c.along[product.m], count, all.n,
             b.min(depth, b.sub(all.k, term)), b.div(firstColumn, width),
             b.divUp(lastColumn, width), b.less(firstTerm, term)});
   });
@@ -159,13 +226,13 @@ void StripEmitter::sumRows(const StripMember &member, Value first,
   Value zero = b.number(0), one = b.number(1);
   Value panels = b.divUp(all.n, b.number(tile.columns()));
   Value room = rooms[member.packed];
-  b.call(packName(real),
+  b.call(packName(elementOf(member)),
          {all.b.base, all.b.along[product.k], all.b.along[product.n], count,
           all.n, room, zero, panels});
   // The rows of C that these terms affect.
   Value last = b.sub(b.add(first, count), one);
   auto [from, to] = inBand(product.terms.turned(), all.m, first, last);
-  b.call(gemmName(elementOf(member.op, real)),
+  b.call(gemmName(elementOf(member)),
          {address(all.a.base, b.mul(from, all.a.along[product.m])),
           all.a.along[product.m], all.a.along[product.k], room,
           address(all.c.base, b.mul(from, all.c.along[product.m])),

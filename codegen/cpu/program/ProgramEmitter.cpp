@@ -130,6 +130,15 @@ void ProgramEmitter::declareFunctions(bool marksSteps) {
     if (const StorageFormat *packed =
             product ? packedFormatOf(compute, real) : nullptr)
       emitFunctions(module, real, *packed, target);
+    std::optional<ExampleProduct> ofExample;
+    if (compute)
+      ofExample = exampleProductOf(compute);
+    if (ofExample &&
+        storage.of(ofExample->right.getArray())
+            .type.getElementType()
+            .isBF16() &&
+        real.isF32())
+      emitGemm(module, {real, runtime::findStorageFormat("bf16")}, target);
     if (compute && groupedSumsOf(compute))
       emitGemm(module, elementOf(compute, real), target);
     if (!product || !product->gathered)

@@ -1,16 +1,19 @@
 //===- WidenFactors.cpp - matrix products read whole f32 rows -------------===//
 //
-// The kernels of products read rows of real numbers in memory. So an array that
-// a product reads has elements of f64 again. One that several programs exchange
-// keeps its two bytes, and the product reads a copy.
+// Decides which products read rows of two bytes: those in strips, which copy
+// what they multiply. Other kernels read rows of real numbers in memory, so an
+// array that they read has elements of f64 again. One that several programs
+// exchange keeps its two bytes, and they read a copy.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Precision.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Batch.h"
 #include "passes/analysis/Product.h"
 #include "passes/analysis/StoredRows.h"
+#include "passes/kernels/Members.h"
 
 using namespace mlir;
 using namespace fovea::attn;
@@ -24,13 +27,34 @@ static bool hasStoredRows(Value array) {
   return cast<ArrayType>(array.getType()).getElementType().isBF16();
 }
 
-/// Whether a matrix product reads an array, or a view of it.
-static bool isFactor(Value array) {
+/// Whether a kernel in strips copies what a product reads.
+static bool isCopied(ReadOp read, ComputeOp product) {
+  auto kernel = dyn_cast<KernelOp>(product->getParentOp());
+  std::optional<ExampleProduct> factors = exampleProductOf(product);
+  if (!kernel || kernel.getSchedule() != Schedule::strips || !factors ||
+      TargetAttr::of(product).getTileColumns() == 0 || precisionOf(product))
+    return false;
+  if (read == factors->right)
+    return true;
+  std::optional<int64_t> terms = numberOf(product.getExtents()[factors->k]);
+  bool hasRows =
+      sharedBy(product).back() < static_cast<int64_t>(product.getNumParallel());
+  return read == factors->left && hasRows && terms && *terms <= widestLeft;
+}
+
+/// Whether a matrix product needs what a read gives in f32.
+static bool needsReal(ReadOp read) {
+  auto reader = read->getParentOfType<ComputeOp>();
+  return reader && productOf(reader) && !isCopied(read, reader);
+}
+
+/// Whether a matrix product needs an array, or a view of it, in f32.
+static bool needsReal(Value array) {
   return llvm::any_of(array.getUsers(), [](Operation *user) {
     if (auto reshape = dyn_cast<ReshapeOp>(user))
-      return isFactor(reshape.getResult());
-    auto reader = user->getParentOfType<ComputeOp>();
-    return reader && productOf(reader);
+      return needsReal(reshape.getResult());
+    auto read = dyn_cast<ReadOp>(user);
+    return read && needsReal(read);
   });
 }
 
@@ -61,8 +85,7 @@ struct WidenFactors : fovea::attn::impl::WidenFactorsBase<WidenFactors> {
   void copyFactors(ProgramOp program) {
     llvm::MapVector<Value, SmallVector<ReadOp>> reads;
     program.walk([&](ReadOp read) {
-      auto reader = read->getParentOfType<ComputeOp>();
-      if (reader && productOf(reader) && hasStoredRows(read.getArray()))
+      if (hasStoredRows(read.getArray()) && needsReal(read))
         reads[read.getArray()].push_back(read);
     });
     for (auto &[array, readers] : reads) {
@@ -73,12 +96,15 @@ struct WidenFactors : fovea::attn::impl::WidenFactorsBase<WidenFactors> {
   }
 
   void runOnOperation() override {
-    if (failed(verifyBatched(getOperation())))
+    ProgramOp program = getOperation();
+    if (failed(verifyBatched(program)))
       return signalPassFailure();
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      storeRows(program, [](Value array) { return !isFactor(array); });
-      copyFactors(program);
-    }
+    bool isAny = false;
+    program.walk([&](ReadOp read) { isAny |= hasStoredRows(read.getArray()); });
+    if (!isAny)
+      return;
+    storeRows(program, [](Value array) { return !needsReal(array); });
+    copyFactors(program);
   }
 };
 } // namespace
