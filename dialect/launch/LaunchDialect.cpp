@@ -1,6 +1,6 @@
 //===- LaunchDialect.cpp - the dialect and how its ops are printed --------===//
 
-#include "dialect/launch/LaunchDialect.h"
+#include "dialect/launch/Forms.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -98,6 +98,14 @@ static ParseResult parseForms(OpAsmParser &parser, ArrayAttr &reads,
                  parse("updates", updates) || parse("scratch", scratch));
 }
 
+std::string fovea::launch::textOf(FormAttr form) {
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << stringifyScope(form.getScope()) << ' ' << form.getExtents() << " x "
+      << form.getElement();
+  return text;
+}
+
 static void printForms(OpAsmPrinter &printer, KernelOp, ArrayAttr reads,
                        ArrayAttr writes, ArrayAttr updates, ArrayAttr scratch) {
   llvm::ListSeparator space(" ");
@@ -105,11 +113,8 @@ static void printForms(OpAsmPrinter &printer, KernelOp, ArrayAttr reads,
     if (forms.empty())
       return;
     printer << StringRef(space) << name << '(';
-    llvm::interleaveComma(
-        forms.getAsRange<FormAttr>(), printer, [&](FormAttr form) {
-          printer << stringifyScope(form.getScope()) << ' ' << form.getExtents()
-                  << " x " << form.getElement();
-        });
+    llvm::interleaveComma(forms.getAsRange<FormAttr>(), printer,
+                          [&](FormAttr form) { printer << textOf(form); });
     printer << ')';
   };
   print("reads", reads);

@@ -1,6 +1,6 @@
 //===- LaunchOps.cpp - what a schedule must fulfil ------------------------===//
 
-#include "dialect/launch/LaunchDialect.h"
+#include "dialect/launch/Forms.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetOperations.h"
@@ -21,21 +21,13 @@ LogicalResult RunOp::verify() {
   return success();
 }
 
-/// `each ["T", 16] x f32`
-static std::string textOf(FormAttr form) {
-  std::string text;
-  llvm::raw_string_ostream(text)
-      << stringifyScope(form.getScope()) << ' ' << form.getExtents() << " x "
-      << form.getElement();
-  return text;
-}
-
 LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto kernel =
       symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
   if (!kernel)
-    return emitOpError() << "launches '" << getKernel()
-                         << "', which is no kernel of the program (C1)";
+    return emitOpError()
+           << "launches '" << getKernel()
+           << "', but the program has no kernel of this name (C1)";
   auto differs = [&](const Twine &own, const Twine &other) {
     InFlightDiagnostic error = emitOpError() << own << ", but its kernel "
                                              << other << " (C2)";

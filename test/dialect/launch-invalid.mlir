@@ -163,7 +163,7 @@ launch.program of @loss {
 
 launch.program of @loss {
   %y = launch.memory "y" at 22 : made once [16] x f32
-  // expected-error @+1 {{launches 'y', which is no kernel of the program (C1)}}
+  // expected-error @+1 {{launches 'y', but the program has no kernel of this name (C1)}}
   launch.run compute of 1 by @y writes(%y) units(once)
 }
 
