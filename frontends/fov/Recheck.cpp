@@ -357,6 +357,8 @@ void Recheck::remove(const ModelPart &begin, const ModelPart &end) {
     if (!array.isOfCall)
       continue;
     hasArrays = true;
+    if (!array.name.empty())
+      goneNames.insert(array.text);
     reads.erase(&array);
     array.pieces.clear();
   }
@@ -547,6 +549,7 @@ bool Recheck::amend(StringRef newText, Diagnostics::Listener listener) {
       file.statements.size() != changes.size())
     return false;
   gone.clear();
+  goneNames.clear();
   defined.clear();
   names.clear();
   needed.clear();
@@ -619,7 +622,8 @@ void Recheck::updateFacts(SpecFacts &facts) const {
   };
   llvm::erase_if(facts.indices, isOld);
   llvm::erase_if(facts.arrays, [&](const SpecFacts::ArrayFact &fact) {
-    return isOld(fact) || llvm::any_of(names, [&](const Array *array) {
+    return isOld(fact) || goneNames.contains(fact.name) ||
+           llvm::any_of(names, [&](const Array *array) {
              return fact.name == array->text;
            });
   });

@@ -22,6 +22,7 @@
 #include "frontends/fov/CheckSpec.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace fovea::fov {
 
@@ -110,6 +111,7 @@ private:
   std::vector<Interface> needed; // of these, before
   ModelPart last;
   std::vector<llvm::SMRange> gone; // texts
+  llvm::StringSet<> goneNames;     // of arrays of calls
 
   // Found when first needed.
   bool hasReads = false;

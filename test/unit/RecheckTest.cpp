@@ -65,7 +65,9 @@ std::vector<std::string> factsOf(const Analysis &analysis) {
                         fact->shape + " " + fact->kind);
     llvm::sort(members);
     llvm::append_range(result, members);
-    if (const SpecFacts::IndexFact *fact = analysis.indexFactOf(declaration))
+    // An index of a def has the range of any of its calls.
+    if (const SpecFacts::IndexFact *fact =
+            declaration.def ? nullptr : analysis.indexFactOf(declaration))
       result.push_back(at + " < " + fact->extent);
   }
   llvm::sort(result);
