@@ -11,8 +11,11 @@
 #include "llvm/Support/Program.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 using namespace fovea;
 using namespace fovea::cli;
@@ -26,11 +29,14 @@ static constexpr const char *noFolder = "cannot create a temporary folder";
 
 namespace {
 
-/// A temporary folder, removed with its content.
+/// A temporary folder, removed with its content. Its name has the number of
+/// this process: what a killed one has left, the next one removes.
 class TemporaryFolder {
 public:
   TemporaryFolder() {
-    if (llvm::sys::fs::createUniqueDirectory("fovea-watch", path))
+    removeLeft();
+    if (llvm::sys::fs::createUniqueDirectory(
+            start.str() + std::to_string(getpid()), path))
       path.clear();
   }
   ~TemporaryFolder() {
@@ -41,6 +47,25 @@ public:
   std::string file(StringRef name) const { return (path + "/" + name).str(); }
 
 private:
+  static constexpr StringRef start = "fovea-watch-";
+
+  /// Removes the folders of processes that are no more.
+  static void removeLeft() {
+    llvm::SmallString<128> parent;
+    llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, parent);
+    std::error_code error;
+    for (llvm::sys::fs::directory_iterator it(parent, error, false), end;
+         it != end && !error; it.increment(error)) {
+      StringRef name = llvm::sys::path::filename(it->path());
+      pid_t owner;
+      bool isLeft = name.consume_front(start) &&
+                    !name.split('-').first.getAsInteger(10, owner) &&
+                    owner > 0 && kill(owner, 0) && errno == ESRCH;
+      if (isLeft)
+        llvm::sys::fs::remove_directories(it->path());
+    }
+  }
+
   llvm::SmallString<128> path;
 };
 

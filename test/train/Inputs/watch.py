@@ -10,11 +10,13 @@
 
 import glob
 import json
+import os
 import re
 import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -91,6 +93,11 @@ def serve(folder):
         found = json.loads(get(address, "samples?show=align")[0])
         print("samples:", [list(example) for example in found["examples"]])
         print("picture:", ">align<" in found["picture"] and ">b<" in found["picture"])
+        # What a killed server has left; no process has so large a number.
+        left = os.path.join(tempfile.gettempdir(), "fovea-watch-99999999-left")
+        os.makedirs(os.path.join(left, "inner"), exist_ok=True)
+        get(address, "samples?show=")
+        print("left:", os.path.exists(left))
         print("no picture:", json.loads(get(address, "samples?show=nothing")[0])["error"])
         port = address.split(":")[-1].strip("/")
         taken = subprocess.run(["fovea", "serve", folder, "--port", port], capture_output=True, text=True)
