@@ -122,19 +122,20 @@ LogicalResult RoundedOp::verify() {
   return success();
 }
 
-bool fovea::attn::isRounded(Value number) {
+bool fovea::attn::isRounded(Value number,
+                            llvm::function_ref<bool(Value)> isStored) {
   Operation *op = number.getDefiningOp();
+  auto of = [&](Value part) { return isRounded(part, isStored); };
   if (auto read = dyn_cast_or_null<ReadOp>(op))
-    return read.getArrayType().getElementType().isBF16() &&
-           (!read.getOtherwise() || isRounded(read.getOtherwise()));
+    return isStored(read.getArray()) &&
+           (!read.getOtherwise() || of(read.getOtherwise()));
   if (auto branch = dyn_cast_or_null<scf::IfOp>(op)) {
     unsigned result = cast<OpResult>(number).getResultNumber();
-    return isRounded(branch.thenYield().getOperand(result)) &&
-           isRounded(branch.elseYield().getOperand(result));
+    return of(branch.thenYield().getOperand(result)) &&
+           of(branch.elseYield().getOperand(result));
   }
   if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
-    return isRounded(select.getTrueValue()) &&
-           isRounded(select.getFalseValue());
+    return of(select.getTrueValue()) && of(select.getFalseValue());
   return isa_and_present<RoundedOp>(op) ||
          matchPattern(number, m_AnyZeroFloat());
 }

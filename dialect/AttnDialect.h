@@ -108,8 +108,10 @@ namespace fovea::attn {
 /// Returns whether numbers in bodies have `type`: f64, i64 or i1.
 bool isElement(mlir::Type type);
 
-/// Returns whether a number of a body is one of bf16, whatever its operands.
-bool isRounded(mlir::Value number);
+/// Returns whether a number of a body is one of bf16, whatever its operands, if
+/// the elements of the arrays for which `isStored` holds are.
+bool isRounded(mlir::Value number,
+               llvm::function_ref<bool(mlir::Value array)> isStored);
 
 /// An extent as text: `512`, `S`.
 std::string extentText(mlir::Attribute extent);

@@ -374,7 +374,10 @@ LogicalResult ComputeOp::verifyRegions() {
     return emitOpError() << "is partial but its condition depends on an index "
                             "of the reduction";
   // (C9)
-  if (getElementType().isBF16() && !isRounded(getYielded()))
+  auto isStored = [](Value array) {
+    return cast<ArrayType>(array.getType()).getElementType().isBF16();
+  };
+  if (getElementType().isBF16() && !isRounded(getYielded(), isStored))
     return emitOpError() << "gives bf16 but yields a number that it does not "
                             "round";
   return success();

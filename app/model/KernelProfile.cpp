@@ -73,7 +73,6 @@ void KernelProfile::clear() {
   launches().clear();
 }
 
-/// FLOP/s of one thread.
 /// The CPU time of this thread: a busy machine does not change it much.
 static double secondsOfThread() {
   timespec time = {};
@@ -81,6 +80,7 @@ static double secondsOfThread() {
   return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
 }
 
+/// FLOP/s of one thread.
 double fovea::cli::measurePeak(MLIRContext &context, bool isDouble) {
   CompiledOptions options;
   options.isDouble = isDouble;

@@ -7,7 +7,6 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
-#include <bit>
 #include <fmt/format.h>
 
 using namespace mlir;
@@ -182,13 +181,9 @@ Status Compiler::outside(Value value) {
   return Status::success();
 }
 
-/// The effect of `attn.precision = bf16` on an f32 factor: rounds to 8 binary
-/// digits, to nearest even.
+/// The effect of `attn.precision = bf16` on an f32 factor.
 static Slot roundFactor(Slot factor, Slot, Slot, const char *&) {
-  auto bits = std::bit_cast<uint32_t>(static_cast<float>(factor.real));
-  if (std::isfinite(factor.real))
-    bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000;
-  return {.real = std::bit_cast<float>(bits)};
+  return {.real = roundedToBF16(factor.real)};
 }
 
 Status Compiler::read(attn::ReadOp op, std::vector<Instruction> &out) {

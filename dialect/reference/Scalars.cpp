@@ -45,9 +45,7 @@ static constexpr ScalarFunction reals = lift<double, F, &Slot::real>;
 template <auto F>
 static constexpr ScalarFunction wholes = lift<int64_t, F, &Slot::whole>;
 
-/// The nearest f32, of all numbers with 8 binary digits the nearest one, of two
-/// the even one.
-static double rounded(double value) {
+double reference::roundedToBF16(double value) {
   auto single = static_cast<float>(value);
   if (!std::isfinite(single))
     return single;
@@ -199,7 +197,7 @@ static const llvm::StringMap<ScalarFunction> &realTable() {
       {"attn.sigmoid", reals<sigmoid>},
       {"attn.softplus", reals<softplus>},
       {"attn.stop", reals<[](double a) { return a; }>},
-      {"attn.rounded", reals<rounded>},
+      {"attn.rounded", reals<roundedToBF16>},
   };
   return table;
 }

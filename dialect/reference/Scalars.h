@@ -30,6 +30,10 @@ inline double softplus(double x) {
   return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
 }
 
+/// The nearest f32, of all numbers with 8 binary digits the nearest one, of two
+/// the even one: a number of bf16.
+double roundedToBF16(double value);
+
 /// Returns whether values of `type` are supported: f64, i64, i1 and index.
 bool isScalar(mlir::Type type);
 

@@ -51,6 +51,26 @@ ComputeOp fovea::attn::makeOver(OpBuilder &builder, ComputeOp like,
   return op;
 }
 
+ComputeOp
+fovea::attn::mapElements(Value array, StringRef label,
+                         llvm::function_ref<Value(OpBuilder &, Value)> map) {
+  OpBuilder builder(array.getContext());
+  builder.setInsertionPointAfterValue(array);
+  Location loc = array.getLoc();
+  auto type = cast<ArrayType>(array.getType());
+  SmallVector<Attribute> names;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    names.push_back(builder.getStringAttr("p" + Twine(axis)));
+  auto result = ComputeOp::create(
+      builder, loc, label, names, type.getShape().getValue(), {},
+      type.getRank(), Reducer::none, type.getScalarType());
+  builder.setInsertionPointToEnd(&result.getBody().front());
+  Value element =
+      ReadOp::create(builder, loc, array, result.getBody().getArguments());
+  YieldOp::create(builder, loc, map(builder, element));
+  return result;
+}
+
 ComputeOp fovea::attn::reordered(OpBuilder &builder, ComputeOp op,
                                  ArrayRef<unsigned> order) {
   ComputeOp result = makeOver(builder, op, order, op.getNumParallel(),

@@ -27,6 +27,12 @@ ComputeOp makeOver(mlir::OpBuilder &builder, ComputeOp like,
                    llvm::ArrayRef<unsigned> indices, unsigned numParallel,
                    Reducer reducer, bool hasCondition = false);
 
+/// Creates an equation after `array` with the same axes. `map` makes each of
+/// its elements from the one of the array.
+ComputeOp mapElements(
+    mlir::Value array, llvm::StringRef label,
+    llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value)> map);
+
 /// Creates the equation `op` with its indices in another order; the axes of the
 /// result follow the first of them. `op` stays.
 ComputeOp reordered(mlir::OpBuilder &builder, ComputeOp op,

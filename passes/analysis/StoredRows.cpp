@@ -83,23 +83,6 @@ RowClasses::RowClasses(ProgramOp program) {
   });
 }
 
-/// Whether a number is one of bf16, if the arrays of `rounded` have such.
-static bool isRounded(Value number, const llvm::DenseSet<Value> &rounded) {
-  Operation *op = number.getDefiningOp();
-  auto of = [&](Value part) { return ::isRounded(part, rounded); };
-  if (auto read = dyn_cast_or_null<ReadOp>(op))
-    return rounded.contains(read.getArray()) &&
-           (!read.getOtherwise() || of(read.getOtherwise()));
-  if (auto branch = dyn_cast_or_null<scf::IfOp>(op)) {
-    unsigned result = cast<OpResult>(number).getResultNumber();
-    return of(branch.thenYield().getOperand(result)) &&
-           of(branch.elseYield().getOperand(result));
-  }
-  if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
-    return of(select.getTrueValue()) && of(select.getFalseValue());
-  return fovea::attn::isRounded(number);
-}
-
 /// Whether other programs have the same rows of two bytes.
 static bool isExchanged(Value array) {
   return cast<ArrayType>(array.getType()).getElementType().isBF16() &&
@@ -109,11 +92,12 @@ static bool isExchanged(Value array) {
 
 /// Whether what gives an array and what reads it allow elements of bf16.
 bool RowClasses::allows(Value array, const llvm::DenseSet<Value> &rounded) {
+  auto isStored = [&](Value each) { return rounded.contains(each); };
   Operation *op = array.getDefiningOp();
   if (auto compute = dyn_cast_or_null<ComputeOp>(op)) {
     if (compute.getReducer() != Reducer::none || compute.getPartial() ||
         batchOf(compute) == BatchKind::sum ||
-        !::isRounded(compute.getYielded(), rounded))
+        !isRounded(compute.getYielded(), isStored))
       return false;
   } else if (op &&
              !isa<ScanOp, SearchOp, ReshapeOp, ConcatOp, AppendOp, KernelOp>(

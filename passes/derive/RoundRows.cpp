@@ -71,23 +71,13 @@ struct RoundRows : fovea::attn::impl::RoundRowsBase<RoundRows> {
         reads.push_back(read);
     if (reads.empty())
       return;
-    OpBuilder builder(array.getContext());
-    builder.setInsertionPointAfterValue(array);
-    Location loc = array.getLoc();
-    auto type = cast<ArrayType>(array.getType());
-    SmallVector<Attribute> names;
-    for (int64_t axis = 0; axis < type.getRank(); ++axis)
-      names.push_back(builder.getStringAttr("p" + Twine(axis)));
     auto label = array.getDefiningOp()->getAttrOfType<StringAttr>("label");
-    auto rows =
-        ComputeOp::create(builder, loc, label ? label.getValue() : "", names,
-                          type.getShape().getValue(), {}, type.getRank(),
-                          Reducer::none, type.getElementType());
-    builder.setInsertionPointToEnd(&rows.getBody().front());
-    Value number =
-        ReadOp::create(builder, loc, array, rows.getBody().getArguments());
-    number = RoundedOp::create(builder, loc, number, builder.getBF16Type());
-    YieldOp::create(builder, loc, number);
+    ComputeOp rows =
+        mapElements(array, label ? label.getValue() : "",
+                    [](OpBuilder &builder, Value number) -> Value {
+                      return RoundedOp::create(builder, number.getLoc(), number,
+                                               builder.getBF16Type());
+                    });
     for (ReadOp read : reads)
       read.getArrayMutable().set(rows.getResult());
   }

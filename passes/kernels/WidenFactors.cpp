@@ -11,6 +11,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Batch.h"
+#include "passes/analysis/Equations.h"
 #include "passes/analysis/Product.h"
 #include "passes/analysis/StoredRows.h"
 #include "passes/kernels/Members.h"
@@ -60,21 +61,8 @@ static bool needsReal(Value array) {
 
 /// A copy of an array with elements of f64.
 static Value widen(Value array) {
-  OpBuilder builder(array.getContext());
-  builder.setInsertionPointAfterValue(array);
-  Location loc = array.getLoc();
-  auto type = cast<ArrayType>(array.getType());
-  SmallVector<Attribute> names;
-  for (int64_t axis = 0; axis < type.getRank(); ++axis)
-    names.push_back(builder.getStringAttr("p" + Twine(axis)));
-  auto copy =
-      ComputeOp::create(builder, loc, "", names, type.getShape().getValue(), {},
-                        type.getRank(), Reducer::none, type.getScalarType());
-  builder.setInsertionPointToEnd(&copy.getBody().front());
-  YieldOp::create(
-      builder, loc,
-      ReadOp::create(builder, loc, array, copy.getBody().getArguments())
-          .getResult());
+  ComputeOp copy =
+      mapElements(array, "", [](OpBuilder &, Value number) { return number; });
   setBatch(copy, isPerExample(array) ? BatchKind::each : BatchKind::once);
   return copy.getResult();
 }

@@ -123,8 +123,7 @@ public:
   /// `real` for f64, and for bf16 in programs of f64; otherwise the type
   /// itself.
   mlir::Type elementOf(mlir::Type type) const {
-    bool isStored = type.isBF16() && real.isF32();
-    return type.isF64() || (type.isBF16() && !isStored) ? real : type;
+    return type.isF64() || (type.isBF16() && !real.isF32()) ? real : type;
   }
 
 private:

@@ -72,6 +72,10 @@ static void completeGradients(const Model &model,
 
 /// Returns whether the command line lacks data that the model generates.
 static bool lacksGenerated(const Arguments &arguments, const Model &model) {
+  if (arguments.data.empty() ||
+      llvm::none_of(model.data,
+                    [](const DataInfo &data) { return data.isChosen; }))
+    return false;
   llvm::StringSet<> given;
   for (const GivenData &data : splitData(arguments.data)) {
     given.insert(data.name);
@@ -81,10 +85,9 @@ static bool lacksGenerated(const Arguments &arguments, const Model &model) {
       for (const auto &[name, tensor] : batch.tensors)
         given.insert(name);
   }
-  return !arguments.data.empty() &&
-         llvm::any_of(model.data, [&](const DataInfo &data) {
-           return data.isChosen && !given.contains(data.name);
-         });
+  return llvm::any_of(model.data, [&](const DataInfo &data) {
+    return data.isChosen && !given.contains(data.name);
+  });
 }
 
 /// Removes what is observed and the penalties: equations alone are computed,

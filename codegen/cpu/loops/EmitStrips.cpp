@@ -20,8 +20,6 @@ using runtime::Program;
 
 /// The strips of a unit, for which right sides are packed once.
 static constexpr int64_t unitStrips = 8;
-/// The most terms of a left side that is copied to be f32.
-static constexpr int64_t widenedTerms = attn::widestLeft;
 /// Terms multiplied at a time; fewer if whole pieces are zero.
 static constexpr int64_t deepest = 512, deepestInBand = 128;
 
@@ -42,7 +40,7 @@ public:
     for (const StripMember &member : group.members)
       if (!widened && member.product && !member.sumsRows &&
           isStored(member.product->left))
-        widened = b.scratch(real, stripRows * widenedTerms);
+        widened = b.scratch(real, stripRows * widestLeft);
   }
 
   /// Work unit `unit`. Each outer place has `parts` units.
@@ -124,7 +122,7 @@ Value StripEmitter::inRoom(const StripMember &member, Value element) {
 BodyEmitter::View StripEmitter::widen(const BodyEmitter::View &left,
                                       const ExampleProduct &product, Value rows,
                                       Value terms) {
-  Value zero = b.number(0), one = b.number(1), width = b.number(widenedTerms);
+  Value zero = b.number(0), one = b.number(1), width = b.number(widestLeft);
   Type stored = b.getBF16Type();
   Value rowStride = left.along.lookup(product.m);
   Value termStride = left.along.lookup(product.k);
