@@ -44,6 +44,32 @@ std::unique_ptr<Model> compiler::open(StringRef text, StringRef name,
   return verified(compileText(text, name, options, context, diagnostics));
 }
 
+/// What the passes ask of a target.
+static llvm::Expected<attn::TargetAttr>
+describe(MLIRContext &context, StringRef target, bool isDouble) {
+  Builder builder(&context);
+  return codegen::describeTarget(target, isDouble ? builder.getF64Type()
+                                                  : builder.getF32Type());
+}
+
+llvm::Error compiler::setTarget(ModuleOp module, StringRef target,
+                                bool isDouble) {
+  auto described = describe(*module.getContext(), target, isDouble);
+  if (!described)
+    return described.takeError();
+  described->setTo(module);
+  return llvm::Error::success();
+}
+
+llvm::Expected<attn::OptionalPasses> compiler::optionalPasses(StringRef target,
+                                                              bool isDouble) {
+  Context context;
+  auto described = describe(context, target, isDouble);
+  if (!described)
+    return described.takeError();
+  return attn::optionalPasses(*described);
+}
+
 LogicalResult compiler::lower(ModuleOp module,
                               const attn::PipelineOptions &options,
                               std::unique_ptr<PassInstrumentation> watcher) {
@@ -55,10 +81,8 @@ LogicalResult compiler::lower(ModuleOp module,
 
 bool compiler::packsOnce(ModuleOp module, bool learns,
                          const codegen::DriverOptions &options) {
-  Builder builder(module.getContext());
-  llvm::Expected<attn::TargetAttr> target = codegen::describeTarget(
-      options.target,
-      options.isDouble ? builder.getF64Type() : builder.getF32Type());
+  auto target =
+      describe(*module.getContext(), options.target, options.isDouble);
   // The driver reports it.
   if (!target) {
     llvm::consumeError(target.takeError());

@@ -37,6 +37,14 @@ std::unique_ptr<Model> open(llvm::StringRef text, llvm::StringRef name,
                             const FrontendOptions &options, Context &context,
                             Diagnostics &diagnostics);
 
+/// Sets the target that the passes decide for, by its name on the command line
+/// (codegen::describeTarget). Fails if there is none of that name.
+llvm::Error setTarget(mlir::ModuleOp module, llvm::StringRef target,
+                      bool isDouble);
+/// The passes of a target that may be left out. Fails in the same way.
+llvm::Expected<attn::OptionalPasses> optionalPasses(llvm::StringRef target,
+                                                    bool isDouble);
+
 /// Runs all phases up to `options.stopAfter`, each with a check of its
 /// contract. `watcher` is called before and after each pass.
 mlir::LogicalResult

@@ -1,6 +1,7 @@
 //===- GroupedSums.cpp - sums of products in groups of terms --------------===//
 
 #include "dialect/GroupedSums.h"
+#include "dialect/AttnDialect.h"
 #include "dialect/Precision.h"
 #include "mlir/IR/BuiltinOps.h"
 

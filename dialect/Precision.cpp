@@ -1,6 +1,7 @@
 //===- Precision.cpp - what the factors of products are rounded to --------===//
 
 #include "dialect/Precision.h"
+#include "dialect/AttnDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;

@@ -18,7 +18,7 @@
 #ifndef FOVEA_DIALECT_PRECISION_H
 #define FOVEA_DIALECT_PRECISION_H
 
-#include "dialect/AttnDialect.h"
+#include "dialect/AttnForward.h"
 
 namespace fovea::attn {
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "app/open/Session.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Contents.h"
 #include "server/Analysis.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -23,38 +23,18 @@ using llvm::StringRef;
 namespace json = llvm::json;
 namespace lsp = llvm::lsp;
 
-/// Where each equation of the decoder is computed, from its program.
-static std::map<std::string, std::string> stepsIn(mlir::ModuleOp module) {
-  std::map<std::string, std::string> steps;
-  auto program = module.lookupSymbol<attn::ProgramOp>("decode");
-  if (!program)
-    return steps;
-  program.walk([&](mlir::Operation *op) {
-    if (auto search = llvm::dyn_cast<attn::SearchOp>(op)) {
-      for (mlir::Attribute attribute : search.getStates()) {
-        auto state = llvm::cast<mlir::DictionaryAttr>(attribute);
-        StringRef name = state.getAs<mlir::StringAttr>("name").getValue();
-        StringRef kind = state.getAs<mlir::StringAttr>("kind").getValue();
-        int64_t window = state.getAs<mlir::IntegerAttr>("window").getInt();
-        std::string kept = window == 1
-                               ? "value is kept"
-                               : std::to_string(window) + " values are kept";
-        steps[name.str()] =
-            kind == "carried" || kind == "window" ? "carried: the last " + kept
-            : kind == "growing" ? "growing: every step adds a place to a cache"
-                                : "carried: a sum over the steps so far";
-      }
-      return;
-    }
-    auto name = op->getAttrOfType<mlir::StringAttr>("label");
-    if (!name || llvm::isa<attn::DataOp, attn::ParamOp>(op))
-      return;
-    bool isInside = op->getParentOfType<attn::SearchOp>() != nullptr;
-    steps.try_emplace(name.getValue().str(),
-                      isInside ? "temporary: computed in each step"
-                               : "once per input");
-  });
-  return steps;
+/// When a decoder computes an equation, as people read it.
+static std::string textOf(const compiler::InDecoder &step) {
+  if (step.kind.empty())
+    return step.isInStep ? "temporary: computed in each step"
+                         : "once per input";
+  if (step.kind == "growing")
+    return "growing: every step adds a place to a cache";
+  if (step.kind != "carried" && step.kind != "window")
+    return "carried: a sum over the steps so far";
+  return "carried: the last " +
+         (step.window == 1 ? "value is kept"
+                           : std::to_string(step.window) + " values are kept");
 }
 
 //===----------------------------------------------------------------------===//
@@ -100,8 +80,8 @@ std::string Analysis::tryLowering() const {
   json::Object result{{"said", std::move(said)}};
   if (isLowered && model->module) {
     json::Object steps;
-    for (auto &[name, step] : stepsIn(*model->module))
-      steps[name] = step;
+    for (const auto &[name, step] : compiler::stepsIn(*model->module))
+      steps[name] = textOf(step);
     result["steps"] = std::move(steps);
   }
   return llvm::formatv("{0}", json::Value(std::move(result)));

@@ -3,7 +3,7 @@
 #include "app/model/Execution.h"
 #include "app/model/QuantisedWeights.h"
 #include "app/open/ChooseTarget.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Contents.h"
 #include "dialect/reference/Batch.h"
 #include "passes/Pipeline.h"
 #include "llvm/ADT/StringExtras.h"
@@ -18,16 +18,15 @@ using namespace fovea::cli;
 static bool readLeaveOut(const Arguments &arguments, Request &request) {
   if (arguments.leaveOut.empty())
     return true;
-  compiler::Context context;
-  llvm::Expected<attn::TargetAttr> target = describe(arguments, context);
-  if (!target) {
-    wrongUsage(llvm::toString(target.takeError()));
+  auto passes =
+      compiler::optionalPasses(arguments.cpu, arguments.dtype == "f64");
+  if (!passes) {
+    wrongUsage(llvm::toString(passes.takeError()));
     return false;
   }
-  attn::OptionalPasses passes = attn::optionalPasses(*target);
-  std::set<llvm::StringRef> allowed = passes.ofAll;
+  std::set<llvm::StringRef> allowed = passes->ofAll;
   if (!llvm::is_contained(arguments.gets, "grads"))
-    allowed.insert(passes.ofValues.begin(), passes.ofValues.end());
+    allowed.insert(passes->ofValues.begin(), passes->ofValues.end());
   for (const std::string &name : arguments.leaveOut)
     if (!allowed.contains(name)) {
       wrongUsage("pass '" + name + "' cannot be left out; help: leave out " +
@@ -138,7 +137,7 @@ bool fovea::cli::openExecution(Session &session, const Arguments &arguments,
 bool fovea::cli::checkWanted(Session &session, const Arguments &arguments,
                              Model &model, bool objective, bool generated) {
   std::string spec = arguments.spec() + ": ", name = "'" + model.name + "' ";
-  if (objective && !hasObjective(model))
+  if (objective && !compiler::hasObjective(*model.module))
     session.error(spec + name + "has no objective");
   if (generated && !model.module->lookupSymbol("decoding"))
     session.error(spec + (model.undecoded.empty() ? name + "generates nothing"
@@ -146,31 +145,6 @@ bool fovea::cli::checkWanted(Session &session, const Arguments &arguments,
   if (!objective && !generated)
     session.error(spec + name + "neither generates nor has an objective");
   return !session.diagnostics().failed();
-}
-
-/// Erases the lengths that no array of a program has: they would come with data
-/// that it does not read.
-static void dropUnusedLengths(mlir::Operation *program) {
-  llvm::DenseSet<mlir::Attribute> used;
-  auto use = [&](mlir::StringAttr name) { used.insert(name); };
-  program->walk([&](mlir::Operation *op) {
-    if (isa<attn::LengthOp>(op))
-      return;
-    op->getAttrDictionary().walk(use);
-    for (mlir::Type type : op->getOperandTypes())
-      type.walk(use);
-    for (mlir::Type type : op->getResultTypes())
-      type.walk(use);
-  });
-  // The lengths that give a length come before it.
-  auto lengths =
-      llvm::to_vector(program->getRegion(0).front().getOps<attn::LengthOp>());
-  for (attn::LengthOp length : llvm::reverse(lengths)) {
-    if (used.contains(length.getLengthAttr()))
-      length->getAttrDictionary().walk(use);
-    else
-      length.erase();
-  }
 }
 
 bool fovea::cli::lowerAndRead(Session &session, const Arguments &arguments,
@@ -190,7 +164,7 @@ bool fovea::cli::lowerAndRead(Session &session, const Arguments &arguments,
     }
   mlir::Operation *op = reference::findContainer(*model.module, container);
   assert(op && "the pipeline made what was requested");
-  dropUnusedLengths(op);
+  compiler::dropUnusedLengths(op);
   execution.data.needed = describeData(model, op);
   return readExamples(
       session, givenData(arguments, model, execution.data.needed), model,

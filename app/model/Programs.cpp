@@ -9,7 +9,7 @@
 #include "app/model/Programs.h"
 #include "codegen/TensorCores.h"
 #include "codegen/native/ObjectCache.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Contents.h"
 #include "dialect/reference/Batch.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
@@ -142,7 +142,7 @@ mlir::Operation *Programs::containerOf(const std::string &entry) const {
   StringRef name = entry == "choices"  ? "loss"
                    : entry == "decode" ? "encode"
                                        : StringRef(entry);
-  return model.module->lookupSymbol<attn::ProgramOp>(name);
+  return compiler::findProgram(*model.module, name);
 }
 
 bool Programs::has(const std::string &entry) const {
@@ -160,25 +160,6 @@ Programs::dataOf(const std::string &entry) const {
   return specs;
 }
 
-/// A copy of `@loss` that gives `choices` alone, which the lengths determine.
-static mlir::OwningOpRef<mlir::ModuleOp> choicesOnly(mlir::ModuleOp module) {
-  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
-  if (mlir::Operation *grad = copy->lookupSymbol("grad"))
-    grad->erase();
-  auto loss = copy->lookupSymbol<attn::ProgramOp>("loss");
-  mlir::Block &block = loss.getBody().front();
-  for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-    auto output = dyn_cast<attn::OutputOp>(op);
-    bool isKept = output ? output.getTarget() == "choices"
-                         : !op.use_empty() ||
-                               op.hasTrait<mlir::OpTrait::IsTerminator>() ||
-                               isa<attn::LengthOp>(op);
-    if (!isKept)
-      op.erase();
-  }
-  return copy;
-}
-
 /// The code of an entry, which is kept for the next start.
 Status Programs::take(const std::string &entry, codegen::Code &code) {
   if (!isLowered) {
@@ -190,7 +171,7 @@ Status Programs::take(const std::string &entry, codegen::Code &code) {
   if (entry == "decode") {
     status = compileDecoder(module, options, code);
   } else if (entry == "choices") {
-    mlir::OwningOpRef<mlir::ModuleOp> counting = choicesOnly(module);
+    mlir::OwningOpRef<mlir::ModuleOp> counting = compiler::choicesOnly(module);
     CompiledOptions unwatched = options; // notes would outlive the copy
     unwatched.notes = nullptr;
     status = compileProgram(*counting, "loss", unwatched, code);

@@ -1,7 +1,7 @@
 //===- QuantisedWeights.cpp - the parameters of models in fewer bits ------===//
 
 #include "app/model/QuantisedWeights.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Contents.h"
 #include "runtime/data/Quantise.h"
 
 using namespace mlir;
@@ -34,13 +34,9 @@ static Status addOne(
 Status fovea::cli::addQuantised(ModuleOp module,
                                 reference::Arrays &parameters) {
   Status status = Status::success();
-  module.walk([&](attn::ParamOp param) {
-    std::vector<int64_t> shape;
-    for (Attribute extent : param.getResult().getType().getShape())
-      if (auto number = dyn_cast<IntegerAttr>(extent))
-        shape.push_back(number.getInt());
+  for (const auto &[name, shape] : compiler::parametersIn(module)) {
     Status own = addOne(
-        param.getPath().str(), shape,
+        name, shape,
         [&](const std::string &path) -> const std::vector<double> * {
           auto found = parameters.find(path);
           return found == parameters.end() ? nullptr : &found->second.values;
@@ -50,7 +46,7 @@ Status fovea::cli::addQuantised(ModuleOp module,
         });
     if (own.failed())
       status = own;
-  });
+  }
   return status;
 }
 

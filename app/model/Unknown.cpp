@@ -1,7 +1,7 @@
 //===- Unknown.cpp - what replaces unknown words --------------------------===//
 
 #include "app/model/Unknown.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Contents.h"
 #include "frontends/fov/syntax/SourceFile.h"
 
 #include <fmt/format.h>
@@ -62,14 +62,10 @@ static bool readDictionary(Session &session, const TextSource &source,
 /// The extents of an equation, as text.
 static std::vector<std::string> extentsOf(Model &model, StringRef name) {
   std::vector<std::string> extents;
-  auto system = model.module->lookupSymbol<attn::SystemOp>("decoding");
-  for (auto equation : system.getOps<attn::EquationOp>())
-    if (equation.getTarget() == name) {
-      extents.clear();
-      for (mlir::Attribute extent :
-           cast<attn::ArrayType>(equation.getOperand().getType()).getShape())
-        extents.push_back(attn::extentText(extent));
-    }
+  for (compiler::Equation &equation :
+       compiler::equationsIn(*model.module, "decoding"))
+    if (equation.name == name)
+      extents = std::move(equation.extents);
   return extents;
 }
 

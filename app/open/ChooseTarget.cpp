@@ -5,7 +5,6 @@
 #include "app/open/Session.h"
 #include "codegen/Backend.h"
 #include "codegen/TensorCores.h"
-#include "dialect/AttnDialect.h"
 #include "runtime/device/Device.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -73,14 +72,6 @@ int fovea::cli::chooseTarget(Arguments &arguments) {
   if (isOfDevice)
     arguments.precision.clear();
   return done;
-}
-
-llvm::Expected<attn::TargetAttr>
-fovea::cli::describe(const Arguments &arguments, compiler::Context &context) {
-  mlir::Builder builder(&context);
-  return codegen::describeTarget(arguments.cpu, arguments.dtype == "f64"
-                                                    ? builder.getF64Type()
-                                                    : builder.getF32Type());
 }
 
 /// Returns whether kernels run on a device.

@@ -7,15 +7,6 @@
 #include "compiler/Compiler.h"
 #include "runtime/data/StorageFormat.h"
 
-namespace llvm {
-template <class T> class Expected;
-} // namespace llvm
-namespace mlir {
-class MLIRContext;
-} // namespace mlir
-namespace fovea::attn {
-class TargetAttr;
-} // namespace fovea::attn
 namespace fovea::codegen {
 struct TensorCore;
 } // namespace fovea::codegen
@@ -34,10 +25,6 @@ std::vector<std::string> estimatedTargets();
 /// `auto`, falls back to this CPU with a note. Returns an exit
 /// code.
 int chooseTarget(Arguments &arguments);
-
-/// Describes the target to the passes; fails if there is none of that name.
-llvm::Expected<attn::TargetAttr> describe(const Arguments &arguments,
-                                          compiler::Context &context);
 
 /// What `--precision` means on the target. With bf16, a GPU rounds the factors
 /// of large products; a CPU reads weights that are rounded. With the name of a

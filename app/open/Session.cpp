@@ -6,7 +6,7 @@
 #include "codegen/Backend.h"
 #include "codegen/TensorCores.h"
 #include "codegen/native/ObjectCache.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Contents.h"
 #include "dialect/Precision.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "runtime/data/Quantise.h"
@@ -303,14 +303,11 @@ void Session::dropImpossibleDecoder(Model &model) {
 /// The target determines which equations are fused: use the one on the command
 /// line.
 bool Session::setTarget(Model &model) {
-  Type real = arguments.dtype == "f64" ? Type(Float64Type::get(&mlirContext))
-                                       : Type(Float32Type::get(&mlirContext));
-  auto target = codegen::describeTarget(arguments.cpu, real);
-  if (!target) {
-    misuse(llvm::toString(target.takeError()));
+  if (llvm::Error error = compiler::setTarget(*model.module, arguments.cpu,
+                                              arguments.dtype == "f64")) {
+    misuse(llvm::toString(std::move(error)));
     return false;
   }
-  target->setTo(*model.module);
   if (roundsFactors(arguments))
     attn::setPrecision(*model.module, BFloat16Type::get(&mlirContext));
   return true;
@@ -318,14 +315,11 @@ bool Session::setTarget(Model &model) {
 
 /// Returns whether a system or program reads weights in fewer bits.
 static bool isQuantised(ModuleOp module) {
-  return module
-      .walk([](attn::ParamOp param) {
-        runtime::QuantisedName name;
-        return runtime::readQuantisedName(param.getPath().str(), name)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
+  runtime::QuantisedName name;
+  return llvm::any_of(compiler::parametersIn(module),
+                      [&](const compiler::Parameter &parameter) {
+                        return runtime::readQuantisedName(parameter.path, name);
+                      });
 }
 
 bool Session::lower(Model &model, const Request &request,
@@ -412,43 +406,12 @@ void fovea::cli::dropSystem(Model &model, StringRef name) {
     system->erase();
 }
 
-bool fovea::cli::addsUpChoices(Model &model) {
-  Operation *training = model.module->lookupSymbol("training");
-  if (!training)
-    return true;
-  WalkResult walk = training->walk([](attn::ChoiceOp choice) {
-    DictionaryAttr treatment = choice.getTreatmentAttr();
-    if (!choice.getLatent() || !treatment)
-      return WalkResult::advance();
-    auto kind = treatment.getAs<StringAttr>("kind");
-    auto samples = treatment.getAs<FloatAttr>("samples");
-    // Of one choice there is one sum; of several, the sum of each is a share.
-    bool isOnce =
-        cast<attn::ArrayType>(choice.getResult().getType()).getRank() == 0;
-    bool isSum = kind && ((kind.getValue() == "enumerate" && isOnce) ||
-                          kind.getValue() == "guide");
-    return isSum || (samples && samples.getValueAsDouble() > 1)
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
-  });
-  return !walk.wasInterrupted();
-}
-
-bool fovea::cli::hasObjective(Model &model) {
-  bool result = false;
-  if (Operation *training = model.module->lookupSymbol("training"))
-    training->walk([&](Operation *op) {
-      result |= isa<attn::ChoiceOp, attn::PenaltyOp>(op);
-    });
-  return result;
-}
-
 std::vector<std::string> fovea::cli::equationsOf(Model &model,
                                                  StringRef system) {
   std::vector<std::string> names;
-  if (auto op = model.module->lookupSymbol<attn::SystemOp>(system))
-    for (auto equation : op.getOps<attn::EquationOp>())
-      names.push_back(equation.getTarget().str());
+  for (const compiler::Equation &equation :
+       compiler::equationsIn(*model.module, system))
+    names.push_back(equation.name);
   return names;
 }
 

@@ -134,13 +134,6 @@ int wrongUsage(const std::string &text, Code code = Code::argumentValue);
 /// Removes one of the two systems of the front end.
 void dropSystem(Model &model, llvm::StringRef name);
 
-/// Returns whether a model from the front end has an objective.
-bool hasObjective(Model &model);
-/// Returns whether log p of an example is the sum over its observed choices. It
-/// must not be a bound, a mean over samples, or a sum over the values of a
-/// latent choice that is made once.
-bool addsUpChoices(Model &model);
-
 /// The names of the equations in a system of the front end.
 std::vector<std::string> equationsOf(Model &model, llvm::StringRef system);
 

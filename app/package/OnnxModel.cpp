@@ -10,7 +10,6 @@
 #include "app/model/Execution.h"
 #include "app/open/ChooseTarget.h"
 #include "codegen/onnx/EmitOnnx.h"
-#include "dialect/AttnDialect.h"
 
 #include "llvm/Support/Path.h"
 
@@ -48,9 +47,8 @@ int fovea::cli::runOnnx(const Arguments &arguments) {
     return session.finish();
   std::string outside = arguments.output + ".data";
   options.outsideName = llvm::sys::path::filename(outside).str();
-  auto program = model.module->lookupSymbol<attn::ProgramOp>("loss");
   codegen::OnnxFiles files;
-  if (failed(codegen::emitOnnx(program, options, files)))
+  if (failed(codegen::emitOnnx(*model.module, "loss", options, files)))
     return session.finish();
   bool isStream = arguments.output.empty() || arguments.output == "-";
   if (!files.outside.empty() && isStream) {

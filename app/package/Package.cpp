@@ -23,7 +23,7 @@
 #include "codegen/native/Image.h"
 #include "codegen/native/Link.h"
 #include "compiler/Compiler.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Contents.h"
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
 #include "passes/derive/Derive.h"
@@ -136,7 +136,7 @@ bool Package::readEntries() {
 bool Package::completeEntries() {
   if (entries.empty())
     session.dropImpossibleDecoder(*model);
-  bool isObjective = hasObjective(*model),
+  bool isObjective = compiler::hasObjective(*model->module),
        generates = model->module->lookupSymbol("decoding");
   if (isPage() && !generates) {
     session.error("'" + model->name +
@@ -200,12 +200,11 @@ bool Package::readGets() {
     entries.push_back("get");
   if (!has("get") || !equations.empty())
     return true;
-  if (hasObjective(*model)) {
+  if (compiler::hasObjective(*model->module)) {
     session.error("'--entry get' needs '--get NAME'");
     return false;
   }
-  equations = attn::unreadEquations(
-      model->module->lookupSymbol<attn::SystemOp>("training"));
+  equations = compiler::unreadEquations(*model->module);
   return true;
 }
 
@@ -379,7 +378,7 @@ bool Package::describeSearch() {
 bool Package::lower() {
   Request request;
   request.gradients = has("grad");
-  request.each = has("loss") && addsUpChoices(*model);
+  request.each = has("loss") && compiler::addsUpChoices(*model->module);
   request.gets = equations;
   request.by = by;
   for (const runtime::ShownEquation &equation : description.shows)

@@ -2,7 +2,7 @@
 
 #include "app/show/Underlays.h"
 #include "app/show/Pictures.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Contents.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -22,16 +22,9 @@ static int64_t numberOf(StringRef extent) {
   return extent.getAsInteger(10, value) ? 0 : value;
 }
 
-Underlays::Underlays(const Model &model) : data(model.data) {
-  auto system = model.module.get().lookupSymbol<attn::SystemOp>("decoding");
-  if (!system)
-    return;
-  for (auto length : system.getOps<attn::LengthOp>())
-    if (std::optional<mlir::ArrayAttr> of = length.getOf();
-        of && of->size() == 1)
-      parents[length.getLength().str()] =
-          cast<mlir::StringAttr>((*of)[0]).str();
-}
+Underlays::Underlays(const Model &model)
+    : data(model.data),
+      parents(compiler::parentsOfLengths(model.module.get())) {}
 
 std::string Underlays::originOf(const std::string &extent) const {
   std::string origin = extent;

@@ -2,7 +2,7 @@
 
 #include "app/train/NotFinite.h"
 #include "app/model/Compiled.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Contents.h"
 
 #include <fmt/format.h>
 
@@ -23,9 +23,9 @@ void fovea::cli::explainNotFinite(Session &session, const Arguments &arguments,
   request.gets = equationsOf(*again, "training");
   request.stopAfter = attn::Phase::batch;
   std::map<std::string, mlir::Location> places;
-  for (auto equation : again->module->lookupSymbol<attn::SystemOp>("training")
-                           .getOps<attn::EquationOp>())
-    places.insert({equation.getTarget().str(), equation.getLoc()});
+  for (const compiler::Equation &equation :
+       compiler::equationsIn(*again->module, "training"))
+    places.insert({equation.name, equation.place});
   std::unique_ptr<CompiledProgram> program;
   CompiledOptions options = compiledOptionsOf(arguments);
   if (!session.lower(*again, request) ||
@@ -42,19 +42,13 @@ void fovea::cli::explainNotFinite(Session &session, const Arguments &arguments,
       training.bindingOf(weights, position.seed, position.update);
   if (program->run(batch, binding).failed())
     return;
-  // In the order in which they are computed.
-  auto loss = again->module->lookupSymbol<attn::ProgramOp>("loss");
-  llvm::DenseMap<mlir::Operation *, size_t> numbers;
-  for (mlir::Operation &op : loss.getBody().front())
-    numbers[&op] = numbers.size();
-  std::vector<std::pair<size_t, std::string>> order;
-  for (auto output : loss.getBody().front().getOps<attn::OutputOp>())
-    if (places.count(output.getTarget().str()))
-      order.push_back({numbers.lookup(output.getOperand().getDefiningOp()),
-                       output.getTarget().str()});
-  llvm::sort(order);
+  std::vector<std::string> order;
+  for (std::string &name : compiler::outputsAsComputed(
+           compiler::findProgram(*again->module, "loss")))
+    if (places.count(name))
+      order.push_back(std::move(name));
   for (bool wantsNan : {true, false})
-    for (const auto &[number, name] : order)
+    for (const std::string &name : order)
       for (size_t example = 0; example < batch.size(); ++example)
         for (double value : program->workspace().output(name, example).values)
           if (wantsNan ? std::isnan(value) : !std::isfinite(value)) {
@@ -71,7 +65,7 @@ void fovea::cli::explainNotFinite(Session &session, const Arguments &arguments,
   double largest = 0;
   std::string at;
   int64_t of = 0;
-  for (const auto &[number, name] : order)
+  for (const std::string &name : order)
     for (size_t example = 0; example < batch.size(); ++example)
       for (double value : program->workspace().output(name, example).values)
         if (std::abs(value) > largest) {

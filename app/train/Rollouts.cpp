@@ -4,7 +4,7 @@
 #include "app/model/Programs.h"
 #include "app/show/Metrics.h"
 #include "app/train/ValidMetrics.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Contents.h"
 #include "dialect/reference/Batch.h"
 #include "runtime/Philox.h"
 
@@ -44,20 +44,17 @@ bool Rollouts::takeMetric(Session &session, const Arguments &arguments) {
 
 /// The reward must be one number.
 bool Rollouts::checkEquation(Session &session) {
-  auto decoding = model->module->lookupSymbol<attn::SystemOp>("decoding");
-  for (auto equation : decoding.getOps<attn::EquationOp>()) {
-    if (equation.getTarget() != policy.equation)
+  for (const compiler::Equation &equation :
+       compiler::equationsIn(*model->module, "decoding")) {
+    if (equation.name != policy.equation)
       continue;
-    auto type = cast<attn::ArrayType>(equation.getValue().getType());
-    if (type.getRank() == 0)
+    if (equation.extents.empty())
       return true;
-    std::string extents;
-    for (mlir::Attribute extent : type.getShape())
-      extents += (extents.empty() ? "" : ", ") + attn::extentText(extent);
     mlir::emitError(policy.place)
         << "the reward '" << policy.equation
         << "' must be one number for each example, but it has the extents ["
-        << extents << "]; help: sum it over its indices";
+        << llvm::join(equation.extents, ", ")
+        << "]; help: sum it over its indices";
     return false;
   }
   llvm_unreachable("both systems have the same equations");

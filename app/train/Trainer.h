@@ -15,7 +15,7 @@
 #ifndef FOVEA_APP_TRAIN_TRAINER_H
 #define FOVEA_APP_TRAIN_TRAINER_H
 
-#include "app/model/Trace.h"
+#include "app/profile/Trace.h"
 #include "app/train/Checkpoint.h"
 #include "app/train/Progress.h"
 #include "app/train/Rollouts.h"

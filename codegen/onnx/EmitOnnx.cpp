@@ -495,18 +495,18 @@ static void moveOutside(schema::GraphProto &graph,
   }
 }
 
-LogicalResult codegen::emitOnnx(attn::ProgramOp program,
+LogicalResult codegen::emitOnnx(ModuleOp module, StringRef name,
                                 const OnnxOptions &options, OnnxFiles &files) {
-  schema::ModelProto model;
-  model.set_ir_version(irVersion);
-  model.set_producer_name("fovea");
-  schema::OperatorSetIdProto &import = *model.add_opset_import();
+  schema::ModelProto file;
+  file.set_ir_version(irVersion);
+  file.set_producer_name("fovea");
+  schema::OperatorSetIdProto &import = *file.add_opset_import();
   import.set_domain("");
   import.set_version(opset);
-  schema::GraphProto &graph = *model.mutable_graph();
-  auto name = program->getParentOp()->getAttrOfType<StringAttr>("attn.model");
-  graph.set_name(name ? name.str() : "model");
-  Emitter emitter(program, options, graph);
+  schema::GraphProto &graph = *file.mutable_graph();
+  auto model = module->getAttrOfType<StringAttr>("attn.model");
+  graph.set_name(model ? model.str() : "model");
+  Emitter emitter(module.lookupSymbol<attn::ProgramOp>(name), options, graph);
   if (failed(emitter.run()))
     return failure();
   uint64_t size = 0;
@@ -514,6 +514,6 @@ LogicalResult codegen::emitOnnx(attn::ProgramOp program,
     size += tensor.raw_data().size();
   if (size > options.mostInside)
     moveOutside(graph, options, files.outside);
-  files.model = model.SerializeAsString();
+  files.model = file.SerializeAsString();
   return success();
 }

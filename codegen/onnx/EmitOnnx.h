@@ -33,12 +33,12 @@ struct OnnxFiles {
   std::string outside; // empty: the model has its weights
 };
 
-/// Writes `program`. Inputs have the names of a batch file (runtime/data/
-/// Batch.h): data padded on the right, examples first, and lengths. Outputs are
-/// those of the program, examples first and zero in the padding, and `loss` of
-/// the batch. Fails with a diagnostic at the equation if ONNX has no form for
-/// it.
-mlir::LogicalResult emitOnnx(attn::ProgramOp program,
+/// Writes the program `@name`. Inputs have the names of a batch file
+/// (runtime/data/ Batch.h): data padded on the right, examples first, and
+/// lengths. Outputs are those of the program, examples first and zero in the
+/// padding, and `loss` of the batch. Fails with a diagnostic at the equation if
+/// ONNX has no form for it.
+mlir::LogicalResult emitOnnx(mlir::ModuleOp module, llvm::StringRef name,
                              const OnnxOptions &options, OnnxFiles &files);
 
 } // namespace fovea::codegen

@@ -8,7 +8,7 @@
 #ifndef FOVEA_DIALECT_REFERENCE_ORDERS_H
 #define FOVEA_DIALECT_REFERENCE_ORDERS_H
 
-#include "dialect/AttnDialect.h"
+#include "dialect/AttnForward.h"
 #include "dialect/reference/Trees.h"
 
 namespace fovea::reference {

@@ -32,8 +32,11 @@ Value fovea::attn::scheduleOf(ChoiceOp choice, StringRef key) {
   return {};
 }
 
-std::map<std::string, double> fovea::attn::statesOf(SystemOp training) {
+std::map<std::string, double> fovea::attn::statesOf(ModuleOp module) {
   std::map<std::string, double> states;
+  auto training = module.lookupSymbol<SystemOp>("training");
+  if (!training)
+    return states;
   for (auto choice : training.getOps<ChoiceOp>()) {
     DictionaryAttr treatment = choice.getTreatmentAttr();
     auto share =
@@ -52,7 +55,10 @@ bool fovea::attn::isPolicy(ChoiceOp choice) {
   return kind && kind.getValue() == "policy";
 }
 
-std::optional<Policy> fovea::attn::policyOf(SystemOp training) {
+std::optional<Policy> fovea::attn::policyOf(ModuleOp module) {
+  auto training = module.lookupSymbol<SystemOp>("training");
+  if (!training)
+    return std::nullopt;
   for (auto choice : training.getOps<ChoiceOp>()) {
     if (!isPolicy(choice))
       continue;

@@ -23,10 +23,10 @@ llvm::LogicalResult refuseLatents(SystemOp system);
 /// constant.
 mlir::Value scheduleOf(ChoiceOp choice, llvm::StringRef key);
 
-/// The state that estimators of `@training` pass between updates. Each state
-/// has the name of the data that takes it, the name of the output that adds to
-/// it, and the remaining share.
-std::map<std::string, double> statesOf(SystemOp training);
+/// The state that estimators of `@training`, if a module has it, pass between
+/// updates. Each state has the name of the data that takes it, the name of the
+/// output that adds to it, and the remaining share.
+std::map<std::string, double> statesOf(mlir::ModuleOp module);
 
 /// `NAME ~ policy(..)` of train { }.
 struct Policy {
@@ -39,7 +39,7 @@ struct Policy {
   mlir::Location place;
 };
 /// The policy of `@training`, if it has one.
-std::optional<Policy> policyOf(SystemOp training);
+std::optional<Policy> policyOf(mlir::ModuleOp module);
 /// Whether `choice` is trained as a policy.
 bool isPolicy(ChoiceOp choice);
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "app/model/LaunchedDecoder.h"
+#include "app/interpret/LaunchedDecoder.h"
 #include "test/random/Checks.h"
 #include "test/random/Data.h"
 #include "test/random/Mistakes.h"

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/random/PhaseBits.h"
-#include "app/model/InterpretedDecoder.h"
+#include "app/interpret/InterpretedDecoder.h"
 #include "dialect/AttnDialect.h"
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Choices.h"

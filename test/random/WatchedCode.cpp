@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "app/model/Launched.h"
+#include "app/interpret/Launched.h"
 #include "runtime/Element.h"
 #include "test/random/Compiled.h"
 #include "test/random/Data.h"

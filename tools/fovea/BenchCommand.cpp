@@ -11,15 +11,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "app/data/Files.h"
-#include "app/model/BenchData.h"
-#include "app/model/BenchMemory.h"
-#include "app/model/KernelModel.h"
-#include "app/model/KernelProfile.h"
 #include "app/model/Programs.h"
 #include "app/model/QuantisedWeights.h"
-#include "app/model/Trace.h"
 #include "app/open/ChooseTarget.h"
+#include "app/profile/BenchData.h"
+#include "app/profile/BenchMemory.h"
+#include "app/profile/KernelModel.h"
+#include "app/profile/KernelProfile.h"
+#include "app/profile/Trace.h"
 #include "app/train/TrainBlock.h"
+#include "compiler/Contents.h"
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
 #include "runtime/ThreadPool.h"
@@ -316,7 +317,8 @@ bool Bench::timeProgram(const std::string &entry) {
   KernelProfile profile;
   CompiledOptions options = this->options();
   options.prepares = compiler::packsOnce(
-      *model->module, /*learns=*/hasObjective(*model), options);
+      *model->module, /*learns=*/compiler::hasObjective(*model->module),
+      options);
   attach(profile, options);
   std::unique_ptr<Programs> programs =
       programsOf(*model, /*gradients=*/entry != "loss", options);

@@ -8,7 +8,7 @@
 #include "app/data/Files.h"
 #include "app/open/Session.h"
 #include "app/train/TrainBlock.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Contents.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -133,28 +133,22 @@ static llvm::json::Object describeModel(Model &model) {
                                  {"symbols", data.vocabularySize},
                                  {"symbols_are", data.vocabularyKind},
                                  {"labels", json::Array(data.labels)}});
-  if (auto training =
-          model.module ? model.module->lookupSymbol<attn::SystemOp>("training")
-                       : nullptr)
-    for (auto equation : training.getOps<attn::EquationOp>()) {
-      json::Array extents;
-      for (mlir::Attribute extent :
-           llvm::cast<attn::ArrayType>(equation.getOperand().getType())
-               .getShape())
-        extents.push_back(attn::extentText(extent));
-      equations.push_back(json::Object{{"name", equation.getTarget()},
-                                       {"extents", std::move(extents)}});
-    }
+  if (model.module)
+    for (compiler::Equation &equation :
+         compiler::equationsIn(*model.module, "training"))
+      equations.push_back(json::Object{
+          {"name", equation.name}, {"extents", json::Array(equation.extents)}});
   json::Object dims;
   for (const auto &[name, size] : model.dims)
     dims[name] = size;
-  return json::Object{{"model", model.name},
-                      {"dims", std::move(dims)},
-                      {"lengths", json::Array(model.lengths)},
-                      {"parameters", std::move(parameters)},
-                      {"data", std::move(datas)},
-                      {"equations", std::move(equations)},
-                      {"objective", hasObjective(model)}};
+  return json::Object{
+      {"model", model.name},
+      {"dims", std::move(dims)},
+      {"lengths", json::Array(model.lengths)},
+      {"parameters", std::move(parameters)},
+      {"data", std::move(datas)},
+      {"equations", std::move(equations)},
+      {"objective", model.module && compiler::hasObjective(*model.module)}};
 }
 
 namespace {

@@ -10,7 +10,7 @@
 #include "app/package/OnnxModel.h"
 #include "app/package/Package.h"
 #include "codegen/Driver.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Contents.h"
 #include "frontends/fov/syntax/Parser.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "passes/schedule/Explain.h"
@@ -228,7 +228,7 @@ static runtime::Status emitFingerprints(mlir::ModuleOp module,
        {std::tuple("loss", "loss", wanted.loss),
         std::tuple("grad", "grad", wanted.gradients),
         std::tuple("decode", "encode", wanted.decode)})
-    if (isWanted && module.lookupSymbol<attn::ProgramOp>(program))
+    if (isWanted && compiler::findProgram(module, program))
       if (runtime::Status status =
               printFingerprint(module, entry, options, stream);
           status.failed())
@@ -253,10 +253,10 @@ static runtime::Status emitCode(Session &session, mlir::ModuleOp module,
     return status;
   for (auto [entry, isWanted] :
        {std::pair("loss", wanted.loss), std::pair("grad", wanted.gradients)})
-    if (isWanted && module.lookupSymbol<attn::ProgramOp>(entry))
+    if (isWanted && compiler::findProgram(module, entry))
       if (Status status = driver->add(module, entry); status.failed())
         return status;
-  if (module.lookupSymbol<attn::ProgramOp>("encode"))
+  if (compiler::findProgram(module, "encode"))
     if (Status status = driver->addDecoder(module); status.failed())
       return status;
   if (!finishProof(session, prover, module, driver->launches()))

@@ -6,16 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "app/interpret/InterpretedDecoder.h"
+#include "app/interpret/LaunchedDecoder.h"
 #include "app/machines/Agreement.h"
 #include "app/machines/Turns.h"
 #include "app/model/Execution.h"
-#include "app/model/InterpretedDecoder.h"
-#include "app/model/LaunchedDecoder.h"
 #include "app/model/Prefixes.h"
 #include "app/model/Programs.h"
 #include "app/model/QuantisedWeights.h"
 #include "app/model/Unknown.h"
 #include "app/show/Shows.h"
+#include "compiler/Contents.h"
 #include "dialect/reference/Batch.h"
 #include "dialect/reference/Search.h"
 
@@ -326,21 +327,6 @@ static bool lowerTwice(Session &session, Model &model, Request request,
   return session.lower(model, request);
 }
 
-/// Returns whether decoding draws latent choices at random.
-static bool drawsLatents(mlir::ModuleOp module) {
-  return module
-      .walk([](attn::ChoiceOp choice) {
-        auto kind =
-            choice.getTreatmentAttr()
-                ? choice.getTreatmentAttr().getAs<mlir::StringAttr>("kind")
-                : mlir::StringAttr();
-        return choice.getLatent() && kind && kind.getValue() == "sample"
-                   ? mlir::WalkResult::interrupt()
-                   : mlir::WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 int fovea::cli::runDecode(const Arguments &arguments) {
   Request request;
   bool isReference;
@@ -375,7 +361,7 @@ int fovea::cli::runDecode(const Arguments &arguments) {
         status.failed())
       return wrongUsage(status.text());
     if (arguments.search.seed && !options.sample && !arguments.quiet &&
-        !drawsLatents(module))
+        !compiler::drawsLatents(module))
       session.diagnostics().warning(
           Code::none, {},
           "'--seed' has no effect without '--sample': nothing is drawn at "

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "app/Arguments.h"
-#include "app/model/KernelProfile.h"
+#include "app/profile/KernelProfile.h"
 #include "codegen/Backend.h"
 #include "codegen/native/Link.h"
 #include "codegen/native/ObjectCache.h"

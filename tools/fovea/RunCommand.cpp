@@ -1,10 +1,10 @@
 //===- RunCommand.cpp - fovea run -----------------------------------------===//
 
 #include "app/data/Files.h"
+#include "app/interpret/Launched.h"
 #include "app/model/Compiled.h"
 #include "app/model/Execution.h"
-#include "app/model/Launched.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Contents.h"
 #include "dialect/reference/Batch.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -90,20 +90,6 @@ static bool lacksGenerated(const Arguments &arguments, const Model &model) {
   });
 }
 
-/// Removes what is observed and the penalties: equations alone are computed,
-/// from the data that they need.
-static void dropObjective(Model &model) {
-  llvm::SmallVector<mlir::Operation *> ops;
-  model.module->lookupSymbol("training")->walk([&](mlir::Operation *op) {
-    auto choice = mlir::dyn_cast<attn::ChoiceOp>(op);
-    if (mlir::isa<attn::PenaltyOp>(op) ||
-        (choice && choice.getObserved() && !choice.getLatent()))
-      ops.push_back(op);
-  });
-  for (mlir::Operation *op : ops)
-    op->erase();
-}
-
 int fovea::cli::runRun(const Arguments &arguments) {
   Request request;
   bool isReference;
@@ -122,9 +108,9 @@ int fovea::cli::runRun(const Arguments &arguments) {
     return wrongUsage("gradients exist only after phase 'differentiate'");
   if (batch.gets.size() == request.gets.size() && !request.gradients &&
       lacksGenerated(arguments, *execution.model))
-    dropObjective(*execution.model);
-  request.each =
-      llvm::is_contained(batch.gets, "logp") && addsUpChoices(*execution.model);
+    compiler::dropObjective(*execution.model->module);
+  request.each = llvm::is_contained(batch.gets, "logp") &&
+                 compiler::addsUpChoices(*execution.model->module);
   if (!lowerAndRead(session, arguments, request,
                     request.gradients ? "grad" : "loss", execution))
     return session.finish();

@@ -3,7 +3,7 @@
 #include "app/machines/Agreement.h"
 #include "app/model/Compiled.h"
 #include "app/model/Execution.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Contents.h"
 #include "dialect/reference/Batch.h"
 #include "runtime/Functions.h"
 #include "runtime/search/Distribution.h"
@@ -36,10 +36,10 @@ evaluate(const Arguments &arguments, const Execution &execution,
 /// The outputs that have log p of each element of a choice.
 static std::vector<std::string> eachChoice(mlir::ModuleOp module) {
   std::vector<std::string> names;
-  mlir::Operation *loss = reference::findContainer(module, "loss");
-  for (auto output : loss->getRegion(0).getOps<attn::OutputOp>())
-    if (output.getTarget().starts_with("logp/"))
-      names.push_back(output.getTarget().str());
+  for (std::string &name :
+       compiler::outputsOf(compiler::findProgram(module, "loss")))
+    if (llvm::StringRef(name).starts_with("logp/"))
+      names.push_back(std::move(name));
   return names;
 }
 
@@ -132,8 +132,8 @@ int fovea::cli::runScore(const Arguments &arguments) {
       return badUsage;
     if (!openExecution(session, arguments, "training", execution))
       return session.finish();
-    request.each =
-        !arguments.moreWeights.empty() || addsUpChoices(*execution.model);
+    request.each = !arguments.moreWeights.empty() ||
+                   compiler::addsUpChoices(*execution.model->module);
     return lowerAndRead(session, arguments, request, "loss", execution)
                ? int(done)
                : session.finish();

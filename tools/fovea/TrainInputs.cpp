@@ -11,7 +11,7 @@
 #include "app/train/SameTraining.h"
 #include "app/train/Stopping.h"
 #include "app/train/TrainBlock.h"
-#include "dialect/AttnDialect.h"
+#include "compiler/Contents.h"
 #include "tools/fovea/TrainCommand.h"
 
 #include <fmt/format.h>
@@ -113,7 +113,7 @@ bool TrainCommand::openModel() {
                       : "nothing gives '" + name +
                             ".vocab' a size; help: add '--set " + name +
                             ".vocab=N'");
-  if (!hasObjective(*model))
+  if (!compiler::hasObjective(*model->module))
     session.error(arguments.spec() + ": '" + model->name +
                   "' has nothing to train");
   dropSystem(*model, "decoding");
@@ -227,10 +227,8 @@ bool TrainCommand::readAllData() {
     training.trace = std::make_unique<Trace>();
     training.trace->attach(options);
   }
-  if (auto system = model->module->lookupSymbol<attn::SystemOp>("training")) {
-    training.states = attn::statesOf(system);
-    policy = attn::policyOf(system);
-  }
+  training.states = attn::statesOf(*model->module);
+  policy = attn::policyOf(*model->module);
   if (policy && !hasReferences(arguments, *policy))
     return false;
   request.each = policy.has_value();

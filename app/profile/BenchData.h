@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_APP_MODEL_BENCHDATA_H
-#define FOVEA_APP_MODEL_BENCHDATA_H
+#ifndef FOVEA_APP_PROFILE_BENCHDATA_H
+#define FOVEA_APP_PROFILE_BENCHDATA_H
 
 #include "app/open/Session.h"
 #include "runtime/memory/Workspace.h"
@@ -38,4 +38,4 @@ runtime::ParameterValues drawParameters(const Model &model);
 
 } // namespace fovea::cli
 
-#endif // FOVEA_APP_MODEL_BENCHDATA_H
+#endif // FOVEA_APP_PROFILE_BENCHDATA_H

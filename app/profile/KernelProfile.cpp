@@ -1,7 +1,7 @@
 //===- KernelProfile.cpp - where the time of a program goes ---------------===//
 
-#include "app/model/KernelProfile.h"
-#include "app/model/KernelWork.h"
+#include "app/profile/KernelProfile.h"
+#include "app/profile/KernelWork.h"
 #include "passes/analysis/Access.h"
 #include "runtime/device/Device.h"
 #include "llvm/ADT/MapVector.h"
@@ -168,7 +168,7 @@ void KernelProfile::print(
   for (const ProfiledProgram &each : programs)
     counters.try_emplace(each.program.entry, each, isDouble);
   auto counterOf = [&](Operation *op) -> const WorkCounter & {
-    return counters.find(programOf(op).getSymName())->second;
+    return counters.find(programOf(op))->second;
   };
   llvm::MapVector<Operation *, double> spent;
   llvm::DenseMap<Operation *, ArrayRef<Operation *>> others;
@@ -239,5 +239,6 @@ void KernelProfile::print(
   fmt::print("peak: {:.0f} GFLOP/s, measured\n", peak * 1e-9);
   // Only training keeps rows for the backward pass.
   if (programs.size() == 1)
-    printKept(programOf(notes.front().op), counterOf(notes.front().op));
+    printKept(notes.front().op->getParentOfType<ProgramOp>(),
+              counterOf(notes.front().op));
 }

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_APP_MODEL_KERNELPROFILE_H
-#define FOVEA_APP_MODEL_KERNELPROFILE_H
+#ifndef FOVEA_APP_PROFILE_KERNELPROFILE_H
+#define FOVEA_APP_PROFILE_KERNELPROFILE_H
 
 #include "app/model/Compiled.h"
-#include "app/model/KernelWork.h"
+#include "app/profile/KernelWork.h"
 
 namespace fovea::cli {
 
@@ -42,4 +42,4 @@ double measurePeak(mlir::MLIRContext &context, bool isDouble);
 
 } // namespace fovea::cli
 
-#endif // FOVEA_APP_MODEL_KERNELPROFILE_H
+#endif // FOVEA_APP_PROFILE_KERNELPROFILE_H

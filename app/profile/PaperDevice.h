@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_APP_MODEL_PAPERDEVICE_H
-#define FOVEA_APP_MODEL_PAPERDEVICE_H
+#ifndef FOVEA_APP_PROFILE_PAPERDEVICE_H
+#define FOVEA_APP_PROFILE_PAPERDEVICE_H
 
 #include "runtime/device/Device.h"
 
@@ -66,4 +66,4 @@ private:
 
 } // namespace fovea::cli
 
-#endif // FOVEA_APP_MODEL_PAPERDEVICE_H
+#endif // FOVEA_APP_PROFILE_PAPERDEVICE_H

@@ -1,6 +1,6 @@
 //===- PaperDevice.cpp - a device that runs nothing -----------------------===//
 
-#include "app/model/PaperDevice.h"
+#include "app/profile/PaperDevice.h"
 
 #include <algorithm>
 #include <sys/mman.h>

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_APP_MODEL_TRACE_H
-#define FOVEA_APP_MODEL_TRACE_H
+#ifndef FOVEA_APP_PROFILE_TRACE_H
+#define FOVEA_APP_PROFILE_TRACE_H
 
 #include "app/model/Compiled.h"
 #include "llvm/ADT/StringMap.h"
@@ -89,4 +89,4 @@ private:
 
 } // namespace fovea::cli
 
-#endif // FOVEA_APP_MODEL_TRACE_H
+#endif // FOVEA_APP_PROFILE_TRACE_H

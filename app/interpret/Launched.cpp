@@ -1,7 +1,7 @@
 //===- Launched.cpp - programs by the interpreter of launches -------------===//
 
-#include "app/model/Launched.h"
-#include "app/model/LaunchTrace.h"
+#include "app/interpret/Launched.h"
+#include "app/interpret/LaunchTrace.h"
 #include "dialect/AttnDialect.h"
 
 using namespace mlir;

@@ -7,12 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_APP_MODEL_KERNELMODEL_H
-#define FOVEA_APP_MODEL_KERNELMODEL_H
+#ifndef FOVEA_APP_PROFILE_KERNELMODEL_H
+#define FOVEA_APP_PROFILE_KERNELMODEL_H
 
 #include "app/model/Compiled.h"
-#include "app/model/KernelWork.h"
-#include "app/model/PaperDevice.h"
+#include "app/profile/KernelWork.h"
+#include "app/profile/PaperDevice.h"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -63,4 +63,4 @@ private:
 
 } // namespace fovea::cli
 
-#endif // FOVEA_APP_MODEL_KERNELMODEL_H
+#endif // FOVEA_APP_PROFILE_KERNELMODEL_H

@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "app/model/Trace.h"
-#include "app/model/KernelWork.h"
-#include "dialect/AttnDialect.h"
+#include "app/profile/Trace.h"
+#include "app/profile/KernelWork.h"
 #include "runtime/device/Device.h"
 
 #include <fmt/format.h>
@@ -74,8 +73,7 @@ void Trace::addKernel(const codegen::KernelNote &note, const void *address) {
   if (!note.others.empty())
     name += " .. " + equationName(note.others.back()) + ", together";
   int64_t number = int64_t(kernels.size());
-  kernels.push_back(
-      {name, placeOf(note.op), programOf(note.op).getSymName().str()});
+  kernels.push_back({name, placeOf(note.op), programOf(note.op).str()});
   if (address)
     byAddress[address] = number;
   // As the GPU has it.
@@ -88,7 +86,7 @@ void Trace::nameKernels(
     llvm::StringRef entry,
     llvm::function_ref<void *(const std::string &)> addressOf) {
   for (const codegen::KernelNote &note : notes)
-    if (entry.empty() || programOf(note.op).getSymName() == entry)
+    if (entry.empty() || programOf(note.op) == entry)
       addKernel(note, addressOf(note.symbol));
 }
 

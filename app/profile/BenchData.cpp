@@ -1,6 +1,6 @@
 //===- BenchData.cpp - random data of given lengths -----------------------===//
 
-#include "app/model/BenchData.h"
+#include "app/profile/BenchData.h"
 #include "runtime/Philox.h"
 
 #include <fmt/format.h>

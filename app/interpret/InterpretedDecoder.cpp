@@ -1,7 +1,8 @@
 //===- InterpretedDecoder.cpp - a decoder, as a phase leaves it -----------===//
 
-#include "app/model/InterpretedDecoder.h"
-#include "app/model/LaunchTrace.h"
+#include "app/interpret/InterpretedDecoder.h"
+#include "app/interpret/LaunchTrace.h"
+#include "compiler/Contents.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -48,7 +49,7 @@ Status InterpretedDecoder::describe(ModuleOp module,
 void InterpretedDecoder::interpret(ModuleOp phase) {
   programs.clear();
   for (const std::string &name : names)
-    programs.push_back(phase.lookupSymbol<attn::ProgramOp>(name));
+    programs.push_back(compiler::findProgram(phase, name));
 }
 
 void InterpretedDecoder::run(size_t number, void *memory) {

@@ -1,6 +1,6 @@
 //===- BenchMemory.cpp - whether a measurement fits into the machine ------===//
 
-#include "app/model/BenchMemory.h"
+#include "app/profile/BenchMemory.h"
 #include "runtime/memory/MachineMemory.h"
 
 #include <algorithm>

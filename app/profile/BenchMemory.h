@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_APP_MODEL_BENCHMEMORY_H
-#define FOVEA_APP_MODEL_BENCHMEMORY_H
+#ifndef FOVEA_APP_PROFILE_BENCHMEMORY_H
+#define FOVEA_APP_PROFILE_BENCHMEMORY_H
 
 #include "frontends/fov/Frontend.h"
 #include "runtime/Decoder.h"
@@ -43,4 +43,4 @@ private:
 
 } // namespace fovea::cli
 
-#endif // FOVEA_APP_MODEL_BENCHMEMORY_H
+#endif // FOVEA_APP_PROFILE_BENCHMEMORY_H

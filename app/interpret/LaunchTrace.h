@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_APP_MODEL_LAUNCHTRACE_H
-#define FOVEA_APP_MODEL_LAUNCHTRACE_H
+#ifndef FOVEA_APP_INTERPRET_LAUNCHTRACE_H
+#define FOVEA_APP_INTERPRET_LAUNCHTRACE_H
 
 #include "dialect/launch-reference/Interpreter.h"
 #include "runtime/Program.h"
@@ -106,4 +106,4 @@ private:
 
 } // namespace fovea::cli
 
-#endif // FOVEA_APP_MODEL_LAUNCHTRACE_H
+#endif // FOVEA_APP_INTERPRET_LAUNCHTRACE_H

@@ -1,7 +1,7 @@
 //===- LaunchedDecoder.cpp - a decoder, launch by launch ------------------===//
 
-#include "app/model/LaunchedDecoder.h"
-#include "app/model/LaunchTrace.h"
+#include "app/interpret/LaunchedDecoder.h"
+#include "app/interpret/LaunchTrace.h"
 #include "dialect/AttnDialect.h"
 
 #include <fmt/format.h>

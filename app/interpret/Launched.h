@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_APP_MODEL_LAUNCHED_H
-#define FOVEA_APP_MODEL_LAUNCHED_H
+#ifndef FOVEA_APP_INTERPRET_LAUNCHED_H
+#define FOVEA_APP_INTERPRET_LAUNCHED_H
 
 #include "app/model/Compiled.h"
 #include "dialect/launch-reference/Interpreter.h"
@@ -64,4 +64,4 @@ private:
 
 } // namespace fovea::cli
 
-#endif // FOVEA_APP_MODEL_LAUNCHED_H
+#endif // FOVEA_APP_INTERPRET_LAUNCHED_H

@@ -7,12 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_APP_MODEL_INTERPRETEDDECODER_H
-#define FOVEA_APP_MODEL_INTERPRETEDDECODER_H
+#ifndef FOVEA_APP_INTERPRET_INTERPRETEDDECODER_H
+#define FOVEA_APP_INTERPRET_INTERPRETEDDECODER_H
 
+#include "app/interpret/FirstFailure.h"
 #include "app/model/CompiledDecoder.h"
-#include "app/model/FirstFailure.h"
-#include "dialect/AttnDialect.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace fovea::cli {
 
@@ -41,11 +41,11 @@ private:
 
   bool isDouble;
   std::vector<std::string> names; // of the programs
-  std::vector<attn::ProgramOp> programs;
+  std::vector<mlir::Operation *> programs;
   std::unique_ptr<CompiledDecoder> search;
   FirstFailure failure;
 };
 
 } // namespace fovea::cli
 
-#endif // FOVEA_APP_MODEL_INTERPRETEDDECODER_H
+#endif // FOVEA_APP_INTERPRET_INTERPRETEDDECODER_H

@@ -1,6 +1,6 @@
 //===- KernelWork.cpp - what the kernels of a program do ------------------===//
 
-#include "app/model/KernelWork.h"
+#include "app/profile/KernelWork.h"
 #include "dialect/conditions/LinearForm.h"
 #include "passes/analysis/Batch.h"
 #include "passes/analysis/Product.h"
@@ -222,7 +222,7 @@ std::string fovea::cli::withoutMembers(StringRef name) {
   return result;
 }
 
-ProgramOp fovea::cli::programOf(Operation *op) {
+StringRef fovea::cli::programOf(Operation *op) {
   auto program = dyn_cast<ProgramOp>(op);
-  return program ? program : op->getParentOfType<ProgramOp>();
+  return (program ? program : op->getParentOfType<ProgramOp>()).getSymName();
 }

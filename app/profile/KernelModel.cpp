@@ -1,6 +1,6 @@
 //===- KernelModel.cpp - how long kernels take at least -------------------===//
 
-#include "app/model/KernelModel.h"
+#include "app/profile/KernelModel.h"
 #include "codegen/Backend.h"
 #include "runtime/device/OwnKernels.h"
 #include "targets/nvidia/ChooseTiles.h"
@@ -264,7 +264,7 @@ KernelModel::rowsOf(const std::vector<ProfiledProgram> &programs, bool isDouble,
         equations.push_back(compute);
     if (equations.empty())
       continue;
-    auto counter = counters.find(programOf(note->op).getSymName());
+    auto counter = counters.find(programOf(note->op));
     Work work = counter->second.of(equations);
     row.hasWork = true;
     row.isRounded |= note->isRounded;

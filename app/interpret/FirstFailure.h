@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_APP_MODEL_FIRSTFAILURE_H
-#define FOVEA_APP_MODEL_FIRSTFAILURE_H
+#ifndef FOVEA_APP_INTERPRET_FIRSTFAILURE_H
+#define FOVEA_APP_INTERPRET_FIRSTFAILURE_H
 
 #include "runtime/Status.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -38,4 +38,4 @@ private:
 
 } // namespace fovea::cli
 
-#endif // FOVEA_APP_MODEL_FIRSTFAILURE_H
+#endif // FOVEA_APP_INTERPRET_FIRSTFAILURE_H

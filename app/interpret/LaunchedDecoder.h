@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_APP_MODEL_LAUNCHEDDECODER_H
-#define FOVEA_APP_MODEL_LAUNCHEDDECODER_H
+#ifndef FOVEA_APP_INTERPRET_LAUNCHEDDECODER_H
+#define FOVEA_APP_INTERPRET_LAUNCHEDDECODER_H
 
+#include "app/interpret/FirstFailure.h"
 #include "app/model/CompiledDecoder.h"
-#include "app/model/FirstFailure.h"
 #include "dialect/launch-reference/Interpreter.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -55,4 +55,4 @@ private:
 
 } // namespace fovea::cli
 
-#endif // FOVEA_APP_MODEL_LAUNCHEDDECODER_H
+#endif // FOVEA_APP_INTERPRET_LAUNCHEDDECODER_H

@@ -1,6 +1,6 @@
 //===- LaunchTrace.cpp - what each launch of a program leaves -------------===//
 
-#include "app/model/LaunchTrace.h"
+#include "app/interpret/LaunchTrace.h"
 #include "dialect/reference/Lengths.h"
 #include "runtime/Element.h"
 #include "runtime/device/Device.h"

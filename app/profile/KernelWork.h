@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FOVEA_APP_MODEL_KERNELWORK_H
-#define FOVEA_APP_MODEL_KERNELWORK_H
+#ifndef FOVEA_APP_PROFILE_KERNELWORK_H
+#define FOVEA_APP_PROFILE_KERNELWORK_H
 
 #include "dialect/AttnForward.h"
 #include "mlir/IR/Operation.h"
@@ -76,9 +76,9 @@ std::string placeOf(mlir::Operation *op);
 /// `enc_ff.3.w1` is one of `enc_ff.w1`.
 std::string withoutMembers(llvm::StringRef name);
 
-/// The program that an equation belongs to.
-attn::ProgramOp programOf(mlir::Operation *op);
+/// The name of the program that an equation belongs to.
+llvm::StringRef programOf(mlir::Operation *op);
 
 } // namespace fovea::cli
 
-#endif // FOVEA_APP_MODEL_KERNELWORK_H
+#endif // FOVEA_APP_PROFILE_KERNELWORK_H
