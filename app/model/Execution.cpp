@@ -14,8 +14,8 @@
 using namespace fovea;
 using namespace fovea::cli;
 
-/// The passes that `--leave-out` names: results keep their bits without them.
-static bool readLeaveOut(const Arguments &arguments, Request &request) {
+bool fovea::cli::readLeaveOut(const Arguments &arguments, bool isReference,
+                              Request &request) {
   if (arguments.leaveOut.empty())
     return true;
   auto passes =
@@ -34,6 +34,9 @@ static bool readLeaveOut(const Arguments &arguments, Request &request) {
       return false;
     }
   request.leaveOut = arguments.leaveOut;
+  // The phases that belong to a machine leave out passes, too.
+  if (!isReference)
+    request.stopAfter = attn::Phase::memory;
   return true;
 }
 
@@ -44,11 +47,8 @@ bool fovea::cli::chooseExecutor(const Arguments &arguments, Request &request,
   isReference = arguments.reference || !arguments.stopAfter.empty();
   if (!isReference || arguments.launches)
     request.stopAfter = attn::Phase::fuse;
-  if (!readLeaveOut(arguments, request))
+  if (!readLeaveOut(arguments, isReference, request))
     return false;
-  // The phases that belong to a machine leave out passes, too.
-  if (!isReference && !request.leaveOut.empty())
-    request.stopAfter = attn::Phase::memory;
   if (!arguments.launches)
     return true;
   // A schedule is made of what is compiled.

@@ -26,6 +26,12 @@ struct Execution {
   WantedData data;
 };
 
+/// The passes that `--leave-out` names: results keep their bits without them.
+/// Without an interpreter, lowering goes on to the last pass that may be left
+/// out. Returns false on wrong usage (reported).
+bool readLeaveOut(const Arguments &arguments, bool isReference,
+                  Request &request);
+
 /// Selects compiled code, after the last phase, or the interpreter, after any
 /// phase. Returns false on wrong usage (reported).
 bool chooseExecutor(const Arguments &arguments, Request &request,

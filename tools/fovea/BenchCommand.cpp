@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "app/data/Files.h"
+#include "app/model/Execution.h"
 #include "app/model/Programs.h"
 #include "app/model/QuantisedWeights.h"
 #include "app/open/ChooseTarget.h"
@@ -101,8 +102,8 @@ namespace {
 /// The entries of one command, and its report.
 class Bench {
 public:
-  Bench(Session &session, const Arguments &arguments)
-      : session(session), arguments(arguments),
+  Bench(Session &session, const Arguments &arguments, const Request &wanted)
+      : session(session), arguments(arguments), wanted(wanted),
         trace(arguments.trace.empty() ? nullptr : new Trace) {}
 
   /// Returns an error in them, or nothing.
@@ -170,6 +171,7 @@ private:
 
   Session &session;
   const Arguments &arguments;
+  const Request &wanted; // its passes
   std::map<std::string, int64_t> lengths;
   bool isKept = false; // the program was in the cache
   std::unique_ptr<KernelModel> paper;
@@ -227,9 +229,8 @@ std::unique_ptr<Model> Bench::open(llvm::StringRef dropped) {
 
 std::unique_ptr<Programs> Bench::programsOf(Model &model, bool gradients,
                                             CompiledOptions options) {
-  Request request;
+  Request request = wanted;
   request.gradients = gradients;
-  request.stopAfter = attn::Phase::fuse;
   return std::make_unique<Programs>(session, model, request,
                                     std::move(options));
 }
@@ -553,8 +554,12 @@ bool Bench::timeDecoder(const std::vector<std::string> &entries) {
 }
 
 int fovea::cli::runBench(const Arguments &arguments) {
+  Request wanted;
+  wanted.stopAfter = attn::Phase::fuse;
+  if (!readLeaveOut(arguments, /*isReference=*/false, wanted))
+    return badUsage;
   Session session(arguments);
-  Bench bench(session, arguments);
+  Bench bench(session, arguments, wanted);
   if (std::string mistake = bench.readArguments(); !mistake.empty())
     return wrongUsage(mistake);
   std::vector<std::string> ofDecoder;

@@ -150,6 +150,7 @@ private:
     addCpu(command);
     addBenchDevice(command);
     addPrecision(command);
+    addLeaveOut(command);
     command
         ->add_option("--seconds", arguments.seconds,
                      "minimum time to measure (default: 2)")
