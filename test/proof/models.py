@@ -3,7 +3,7 @@
     models.py SIZES [--limit TIMES] [MODEL..]
 
 SIZES is tiny (those of test/models/tiny.py) or wide (those of wide.py). The models are those of tiny.py,
-or the named ones.
+or the named ones. Arguments after `--` are of the compiler.
 """
 
 import argparse
@@ -17,6 +17,8 @@ sys.path.insert(0, os.path.join(HERE, "..", "models"))
 sys.path.insert(0, os.path.join(HERE, "..", "golden"))
 import tiny  # noqa: E402
 import wide  # noqa: E402
+
+tiny.MODELS.update(tiny.PUBLISHED)
 
 
 def options(model, sizes):
@@ -39,13 +41,14 @@ def main():
     parser.add_argument("--limit", type=float, default=0, help="how many times the CPU time a proof may take")
     parser.add_argument("--target", default="native")
     parser.add_argument("models", nargs="*")
-    given = parser.parse_intermixed_args()
+    more = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else []
+    given = parser.parse_intermixed_args(sys.argv[1:len(sys.argv) - len(more) - bool(more)])
     models = given.models or list(tiny.MODELS)
     proved, most = 0, 0.0
     for model in models:
         spec = os.path.join(HERE, "..", "..", "models", model + ".fov")
         code = "ptx" if given.target.startswith("cuda") else "asm"
-        command = ["fovea", "compile", spec, *options(model, given.sizes), "--emit", code, "--target", given.target]
+        command = ["fovea", "compile", spec, *options(model, given.sizes), "--emit", code, "--target", given.target, *more]
         own, text, status = seconds([*command, "--prove"])
         report = text.splitlines()[-1] if text else "nothing is said"
         times = 0.0
