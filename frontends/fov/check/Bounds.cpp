@@ -93,8 +93,10 @@ void Prover::raiseLowerBounds(Array &array) {
   }
 }
 
-/// The place of a read that selects the row for an axis of a nested length.
-static Term *rowOf(const Term &read, unsigned axis, const Extent &size) {
+/// The place of a read that selects the row for an axis of a nested length. An
+/// array of a def has the row for which the def is called.
+static Term *rowOf(Elaborated &model, const Term &read, unsigned axis,
+                   const Extent &size) {
   const Atom *length = size.length();
   if (!length || length->parent.empty())
     return nullptr;
@@ -103,14 +105,17 @@ static Term *rowOf(const Term &read, unsigned axis, const Extent &size) {
     if (above && above->text() == length->parent)
       return read.args[k];
   }
+  for (IndexVar *var : read.array->context)
+    if (var->extent && var->extent->text() == length->parent)
+      return indexTerm(model, var, read.loc);
   return nullptr;
 }
 
 /// Returns whether a place of an axis with a nested length runs over that
 /// length in another row than the read one.
-static bool isNestedElsewhere(const Term &read, unsigned axis,
-                              const Extent &size) {
-  Term *row = rowOf(read, axis, size);
+static bool isNestedElsewhere(Elaborated &model, const Term &read,
+                              unsigned axis, const Extent &size) {
+  Term *row = rowOf(model, read, axis, size);
   auto place = affineIndex(*read.args[axis]);
   if (!row || !place || !place->first || !place->first->parentIndex)
     return false;
@@ -191,14 +196,14 @@ SmallVector<Prover::Miss, 1> Prover::missesOf(Term *term,
         arg->vocabulary->size == *size)
       continue;
     // W[i] implies nothing about W[j].
-    bool otherRow = isRead && isNestedElsewhere(*term, axis, *size);
+    bool otherRow = isRead && isNestedElsewhere(model, *term, axis, *size);
     if (arg->kind == TermKind::Index && arg->index->extent &&
         *arg->index->extent == *size && !otherRow)
       continue;
     Places places(model);
     WholeSum index = places.valueOf(arg);
     std::optional<WholeSum> row;
-    if (Term *above = isRead ? rowOf(*term, axis, *size) : nullptr)
+    if (Term *above = isRead ? rowOf(model, *term, axis, *size) : nullptr)
       row = places.valueOf(above);
     std::optional<WholeSum> high = places.valueOf(*size, row ? &*row : nullptr);
     for (auto &[condition, holds] : path)

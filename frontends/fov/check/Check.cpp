@@ -490,11 +490,14 @@ void Checker::updates() {
   // The states of an import are given.
   for (const Array *param : model.params)
     if (param->isState && !param->isOfModule && !param->root.empty() &&
-        !model.decoding && !updated.count(param))
+        !model.decoding && !updated.count(param)) {
+      const std::string &root = param->root;
+      std::string kept =
+          ", or update " + root + " = " + root + " if it never changes";
       error(Code::state, param->loc,
-            "state '" + param->text +
-                "' is never updated; help: write update " + param->root +
-                " = ..");
+            "state '" + root + "' is never updated; help: write update " +
+                root + " = .." + (param->text == root ? "" : kept));
+    }
 }
 
 /// Returns whether some size of a shape waits for a call that binds it.

@@ -493,9 +493,18 @@ bool Checker::checkFold(Term &term) {
   }
   if (part && *part > 0 && *whole % *part == 0)
     return true;
+  std::string all;
+  Extent elements(1);
+  for (const Extent &extent : *v.shape) {
+    elements = elements * extent;
+    all += (all.empty() ? "" : " * ") + extent.text();
+  }
+  if (v.shape->size() > 1 && elements == product)
+    return true;
   error(Code::foldSize, term.loc,
         "fold(" + termText(v) + sizes + "): " + std::to_string(*whole) +
-            " is not a multiple of " + shown);
+            " is not a multiple of " + shown +
+            (v.shape->size() > 1 ? ", and " + shown + " is not " + all : ""));
   return false;
 }
 

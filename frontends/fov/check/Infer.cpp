@@ -506,7 +506,7 @@ void Inference::lookAtTerm(Term &term) {
     if (!term.shape && term.kind == TermKind::Fold && term.args[0]->shape &&
         !term.args[0]->shape->empty()) {
       Shape sizes = term.sizes;
-      sizes.push_back(term.args[0]->shape->front());
+      sizes.append(*term.args[0]->shape);
       for (const Extent &size : sizes)
         if (const Atom *open = size.unresolved())
           dependents[open].push_back({Item::ofTerm, &term});

@@ -129,11 +129,19 @@ std::optional<Shape> fovea::fov::shapeOf(const Term &term, Sizes &sizes) {
     if (arg(0).empty())
       return Shape();
     Shape result(term.sizes);
-    Extent product(1);
-    for (const Extent &size : term.sizes)
-      product = product * size;
+    auto productOf = [](ArrayRef<Extent> extents) {
+      Extent product(1);
+      for (const Extent &size : extents)
+        product = product * size;
+      return product.resolved();
+    };
     std::optional<Extent> whole = arg(0)[0].resolved(),
-                          part = product.resolved();
+                          part = productOf(term.sizes), all = productOf(arg(0));
+    if (arg(0).size() > 1 && !all)
+      return std::nullopt;
+    // All axes of an array, in other groups.
+    if (arg(0).size() > 1 && part && *all == *part)
+      return result;
     if (!whole || !part || part->value() == 0)
       return std::nullopt;
     result.push_back(sizes.floorDiv(*whole, *part));
