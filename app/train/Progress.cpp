@@ -110,6 +110,30 @@ void Progress::line(const std::vector<Part> &parts) {
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 
+void Progress::frequentLine(const std::vector<Part> &parts,
+                            const std::string &note) {
+  constexpr int many = 10;
+  constexpr auto pause = std::chrono::seconds(2);
+  Clock::time_point now = Clock::now();
+  if (frequentLines >= many && now - lastFrequent < pause) {
+    if (!isSparse)
+      line({{note}});
+    isSparse = true;
+    held = parts;
+    return;
+  }
+  ++frequentLines;
+  lastFrequent = now;
+  held.clear();
+  line(parts);
+}
+
+void Progress::printHeld() {
+  if (!held.empty())
+    line(held);
+  held.clear();
+}
+
 bool Progress::isDue() const {
   return !quiet && isTerminal &&
          Clock::now() - last >= std::chrono::milliseconds(100);

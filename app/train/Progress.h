@@ -36,6 +36,12 @@ public:
   /// Prints a permanent line.
   void note(const std::string &text) { line({{text}}); }
   void line(const std::vector<Part> &parts);
+  /// Prints a line of a kind that may come many times per second. After the
+  /// first ten, it prints at most one per two seconds, and holds the others.
+  /// `note` tells the reader so, once.
+  void frequentLine(const std::vector<Part> &parts, const std::string &note);
+  /// Prints the latest line if it was held.
+  void printHeld();
   /// Redraws the bar, a few times per second at most. `share` of the work is
   /// done; less than 0: unknown.
   void bar(double share, const std::vector<Part> &parts);
@@ -50,6 +56,10 @@ private:
   bool quiet, isTerminal, hasColors;
   bool isDrawn = false;
   Clock::time_point last;
+  int frequentLines = 0;
+  bool isSparse = false; // a frequent line was held
+  Clock::time_point lastFrequent;
+  std::vector<Part> held;
 };
 
 } // namespace fovea::cli

@@ -479,7 +479,11 @@ bool Trainer::validate() {
     return false;
   if (isBest)
     parts.push_back({"best so far", 0, Part::Good});
-  progress.line(parts);
+  if (training.limits.validEvery > 0)
+    progress.line(parts);
+  else
+    progress.frequentLine(parts, "validations are frequent: from here on a "
+                                 "line every 2 s; log.jsonl has all");
   if (isBest && !save(/*withModel=*/true))
     return false;
   // Tokens per second are those of the training.
@@ -622,6 +626,7 @@ TrainEnd Trainer::run() {
       break;
   if (end.kind == TrainEnd::Done && report() && validate())
     save(/*withModel=*/training.valid.examples.empty() || !position.best);
+  progress.printHeld();
   if (end.kind == TrainEnd::Interrupted)
     save(/*withModel=*/training.valid.examples.empty());
   end.seconds = seconds();
