@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Functions.h"
+#include "runtime/DoublePairs.h"
 
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -22,83 +22,6 @@ using namespace fovea::runtime;
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 static constexpr double noNumber = std::numeric_limits<double>::quiet_NaN();
 
-//===----------------------------------------------------------------------===//
-// Sums of two doubles
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// The unrounded sum of two numbers; `low` is below half an ulp of `high`.
-struct Pair {
-  double high, low;
-};
-} // namespace
-
-static Pair sumOf(double a, double b) {
-  double sum = a + b, part = sum - a;
-  return {sum, (a - (sum - part)) + (b - part)};
-}
-
-/// The number in two parts of 26 bits.
-static Pair halvesOf(double x) {
-  double scaled = 134217729 * x; // 2^27 + 1
-  double high = scaled - (scaled - x);
-  return {high, x - high};
-}
-
-static Pair productOf(double a, double b) {
-  double product = a * b;
-  Pair x = halvesOf(a), y = halvesOf(b);
-  return {product,
-          ((x.high * y.high - product) + x.high * y.low + x.low * y.high) +
-              x.low * y.low};
-}
-
-static Pair sumOf(Pair a, Pair b) {
-  Pair sum = sumOf(a.high, b.high);
-  return sumOf(sum.high, sum.low + (a.low + b.low));
-}
-
-static Pair productOf(Pair a, Pair b) {
-  Pair product = productOf(a.high, b.high);
-  return sumOf(product.high, product.low + (a.high * b.low + a.low * b.high));
-}
-
-//===----------------------------------------------------------------------===//
-// Polynomials
-//===----------------------------------------------------------------------===//
-
-/// The terms first, first + step, .. of the factorials' reciprocals, with
-/// alternating signs if `sign` is -1.
-template <size_t count>
-static constexpr std::array<double, count> taylor(int first, int step,
-                                                  double sign) {
-  std::array<double, count> terms = {};
-  double factorial = 1, factor = 1;
-  for (int i = 2; i <= first; ++i)
-    factorial *= i;
-  for (int i = 0; i < static_cast<int>(count); ++i) {
-    terms[i] = factor / factorial;
-    for (int k = 1; k <= step; ++k)
-      factorial *= first + i * step + k;
-    factor *= sign;
-  }
-  return terms;
-}
-
-template <size_t count>
-static double polynomial(const std::array<double, count> &terms, double x) {
-  double result = terms[count - 1];
-  for (size_t i = count - 1; i-- > 0;)
-    result = result * x + terms[i];
-  return result;
-}
-
-/// The nearest whole number, for |x| below 2^51.
-static double wholeOf(double x) {
-  constexpr double shift = 6755399441055744; // 1.5 * 2^52
-  return (x + shift) - shift;
-}
-
 /// 2^exponent, for normal numbers.
 static double powerOfTwo(int exponent) {
   return std::bit_cast<double>(static_cast<uint64_t>(exponent + 1023) << 52);
@@ -107,11 +30,6 @@ static double powerOfTwo(int exponent) {
 //===----------------------------------------------------------------------===//
 // Functions
 //===----------------------------------------------------------------------===//
-
-// log 2; the first part has 32 bits, so its multiples are exact.
-static constexpr double log2High = 0x1.62e42feep-1,
-                        log2Low = 0x1.a39ef35793c76p-33,
-                        log2Lowest = 0x1.80b6p-88;
 
 static double expOf(Pair x) {
   if (!(x.high < 710))
@@ -134,45 +52,15 @@ static double expOf(Pair x) {
 double fovea::runtime::expOf(double x) { return ::expOf(Pair{x, 0}); }
 
 /// The logarithm of a positive finite number.
-static Pair logPair(double x) {
-  int exponent = 0;
-  if (x < std::numeric_limits<double>::min()) {
-    x *= 0x1p54;
-    exponent = -54;
-  }
-  // x = 2^exponent m, with m between the roots of 1/2 and 2
-  auto bits = std::bit_cast<uint64_t>(x);
-  exponent += static_cast<int>(bits >> 52) - 1023;
-  double m = std::bit_cast<double>((bits & 0xFFFFFFFFFFFFF) | 0x3FFull << 52);
-  if (m > 1.4142135623730951) {
-    m *= 0.5;
-    ++exponent;
-  }
-  // log m = 2 (s + s^3 / 3 + s^5 / 5 + ..) with s = (m - 1) / (m + 1)
-  double top = m - 1;
-  Pair bottom = sumOf(2, top);
-  double quotient = top / bottom.high;
-  Pair back = productOf(quotient, bottom.high);
-  double left = (top - back.high) - back.low - quotient * bottom.low;
-  Pair s = sumOf(quotient, left / bottom.high);
-  Pair square = productOf(s, s);
-  static constexpr std::array<double, 10> terms = {
-      1. / 5,  1. / 7,  1. / 9,  1. / 11, 1. / 13,
-      1. / 15, 1. / 17, 1. / 19, 1. / 21, 1. / 23};
-  constexpr Pair third = {0x1.5555555555555p-2, 0x1.5555555555555p-56};
-  double rest = square.high * square.high * polynomial(terms, square.high);
-  Pair series = sumOf(productOf(square, third), Pair{rest, 0});
-  Pair ofM = sumOf(s, productOf(s, series));
-  double n = exponent;
-  Pair ofPower = sumOf(Pair{n * log2High, 0},
-                       sumOf(productOf(n, log2Low), Pair{n * log2Lowest, 0}));
-  return sumOf(ofPower, Pair{2 * ofM.high, 2 * ofM.low});
+static Pair logAsPair(double x) {
+  bool isNormal = x >= std::numeric_limits<double>::min();
+  return isNormal ? logPair(x, 0) : logPair(x * 0x1p54, -54);
 }
 
 double fovea::runtime::logOf(double x) {
   if (!(x > 0 && x < infinity))
     return x == 0 ? -infinity : x > 0 ? x : noNumber;
-  return logPair(x).high;
+  return logAsPair(x).high;
 }
 
 double fovea::runtime::log1pOf(double x) {
@@ -181,7 +69,7 @@ double fovea::runtime::log1pOf(double x) {
   Pair sum = sumOf(1, x);
   if (sum.high == 1)
     return x;
-  Pair result = logPair(sum.high);
+  Pair result = logAsPair(sum.high);
   return result.high + (result.low + sum.low / sum.high);
 }
 
@@ -197,38 +85,21 @@ double fovea::runtime::powOf(double x, double y) {
   }
   if (!(x > 0 && x < infinity))
     return std::isnan(x) ? x : (x == 0) == (y > 0) ? 0 : infinity;
-  Pair log = logPair(x);
+  Pair log = logAsPair(x);
   if (double power = log.high * y; !(std::fabs(power) < 1000))
     return expOf(power);
   Pair power = productOf(log, Pair{y, 0});
   return ::expOf(power);
 }
 
-/// The sine or cosine of a quarter turn's eighth at most, on either side.
-static double sineNear0(Pair x) {
-  static constexpr auto terms = taylor<9>(3, 2, -1);
-  double square = x.high * x.high;
-  return x.high + (x.low - x.high * square * polynomial(terms, square));
-}
-
-static double cosineNear0(Pair x) {
-  static constexpr auto terms = taylor<9>(4, 2, -1);
-  double square = x.high * x.high, half = square / 2;
-  Pair first = sumOf(1, -half);
-  return first.high +
-         (first.low +
-          (square * square * polynomial(terms, square) - x.high * x.low));
-}
-
 /// sin(2 pi (x + quarters / 4))
-static double sineOf(double x, int64_t quarters) {
+static double sineOf(double x, uint64_t quarters) {
   if (!(std::fabs(x) < 0x1p50))
     return noNumber;
-  double whole = wholeOf(4 * x);
-  quarters += static_cast<int64_t>(whole);
-  constexpr Pair turn = {0x1.921fb54442d18p+2, 0x1.1a62633145c07p-52};
-  Pair angle = productOf(Pair{x - whole / 4, 0}, turn);
-  double value = quarters % 2 != 0 ? cosineNear0(angle) : sineNear0(angle);
+  Turned turned = turnedBy(x);
+  quarters += turned.quarters;
+  double value = quarters % 2 != 0 ? cosineNear0(turned.angle)
+                                   : sineNear0(turned.angle);
   return (quarters & 2) != 0 ? -value : value;
 }
 

@@ -1,12 +1,11 @@
 //===- Learner.cpp - weights, gradients and their updates -----------------===//
 
 #include "runtime/train/Learner.h"
-#include "runtime/Functions.h"
-#include "runtime/Philox.h"
 #include "runtime/data/Checksum.h"
 #include "runtime/data/Quantise.h"
 #include "runtime/train/GradientSums.h"
 #include "runtime/train/StepState.h"
+#include "runtime/train/WeightNoise.h"
 
 #include <algorithm>
 #include <cmath>
@@ -210,25 +209,16 @@ LearnerOf<T>::LearnerOf(TensorFile initial, const TrainOptions &options,
 // Updates
 //===----------------------------------------------------------------------===//
 
-/// The ordinal of weight noise; no ordinal of a model is as large.
-static constexpr uint32_t noisePurpose = 0xFFFF0003;
-
 template <typename T>
 OwnedMemory LearnerOf<T>::weightsToLearn(uint64_t seed, int64_t update) {
   if (!noisy || double(update) <= options.noiseAfter)
     return weights();
-  constexpr double unit = 1.0 / 4294967296.0;
+  addNoise(WeightNoise{seed, update, options.noise}, noisy.get(), current.get(),
+           0, total, pool);
   for (const Span &span : spans)
-    for (int64_t i = span.begin; i < span.begin + span.count; ++i) {
-      auto words = philox({uint32_t(i), uint32_t(uint64_t(i) >> 32),
-                           uint32_t(update), uint32_t(seed >> 32)},
-                          {uint32_t(seed), noisePurpose});
-      // Box and Muller.
-      double radius = std::sqrt(-2 * logOf((words[0] + 1.0) * unit));
-      double normal = radius * cosOfTurns(words[1] * unit);
-      double noise = span.isStepped() ? options.noise * normal : 0;
-      noisy[i] = current[i] + static_cast<T>(noise);
-    }
+    if (!span.isStepped())
+      std::copy_n(current.get() + span.begin, span.count,
+                  noisy.get() + span.begin);
   return weightsFrom(noisy.get());
 }
 

@@ -473,7 +473,9 @@ fovea::runtime::describe(const TrainOptions &options) {
       {"polyak", number(options.polyak)},
       {"optimiser_state", options.hasBrainState ? "bf16" : "none"},
       {"rounding", options.roundsWeights ? "bf16" : "none"},
+      // Trainings of earlier versions have noise of another kind.
       {"noise", number(options.noise) +
+                    (options.noise > 0 ? " in blocks of 4" : "") +
                     (options.noiseAfter > 0
                          ? fmt::format(" after {}", options.noiseAfter)
                          : "")},

@@ -5,8 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Functions.h"
+#include "runtime/Philox.h"
 #include "runtime/data/DataOrder.h"
 #include "runtime/train/Learner.h"
+#include "runtime/train/WeightNoise.h"
 
 #include <algorithm>
 #include <cmath>
@@ -250,6 +253,46 @@ TEST(Learner, StateIsThatOfTheSameModel) {
   EXPECT_EQ(other->load(file, true),
             std::vector<std::string>{"'a' is F32 [3] in the model but F32 [2] "
                                      "in the resumed run"});
+}
+
+/// What WeightNoise.h says, one weight at a time.
+static double normalAt(int64_t place, const WeightNoise &noise) {
+  auto block = static_cast<uint64_t>(place / 4);
+  auto words = philox({uint32_t(block), uint32_t(block >> 32),
+                       uint32_t(noise.update), uint32_t(noise.seed >> 32)},
+                      {uint32_t(noise.seed), 0xFFFF0003});
+  int64_t pair = place % 4 / 2 * 2;
+  double radius = std::sqrt(-2 * logOf((words[pair] + 1.0) * 0x1p-32));
+  double turns = words[pair + 1] * 0x1p-32;
+  return radius * (place % 2 == 0 ? cosOfTurns(turns) : sinOfTurns(turns));
+}
+
+TEST(WeightNoise, DependsOnThePlaceAlone) {
+  WeightNoise noise{0x123456789ABCDEF0, 7, 0.25};
+  constexpr int64_t count = 20001;
+  std::vector<double> weights(count, 1.5), noisy(count), expected(count);
+  for (int64_t i = 0; i < count; ++i)
+    expected[i] = 1.5 + 0.25 * normalAt(i, noise);
+  FoveaPool *pool = fovea_pool_create(3);
+  for (FoveaPool *threads : {static_cast<FoveaPool *>(nullptr), pool}) {
+    std::fill(noisy.begin(), noisy.end(), 0);
+    addNoise(noise, noisy.data(), weights.data(), 0, count, threads);
+    EXPECT_EQ(noisy, expected);
+  }
+  fovea_pool_destroy(pool);
+  // A part alone is that part of the whole, and what is around it stays.
+  std::fill(noisy.begin(), noisy.end(), 0);
+  addNoise(noise, noisy.data(), weights.data(), 4099, 4107, nullptr);
+  for (int64_t i = 0; i < count; ++i)
+    EXPECT_EQ(noisy[i], i < 4099 || i >= 4107 ? 0 : expected[i]);
+  double sum = 0, squares = 0;
+  for (double value : expected) {
+    double normal = (value - 1.5) / 0.25;
+    sum += normal;
+    squares += normal * normal;
+  }
+  EXPECT_NEAR(sum / count, 0, 0.03);
+  EXPECT_NEAR(squares / count, 1, 0.03);
 }
 
 TEST(DataOrder, EachExampleOnceInBatchesOfSimilarSize) {
