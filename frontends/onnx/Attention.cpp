@@ -196,12 +196,13 @@ static bool giveRotated(Importer &importer, const Node &node) {
   for (const Value *table : {&cosines, &sines})
     if (turned < 2 || turned > size || turned % 2 != 0 ||
         table->rank() != rank || !table->shape.back().is(turned / 2) ||
-        (!given && !(table->shape[1] == length)))
+        (!given && !importer.areEqual(length, table->shape[1])))
       return importer.refuse(
           node, fmt::format("'{}' {} has no angle for each "
                             "place and each of {} pairs",
                             table->name, shapeText(table->shape), turned / 2));
-  if (given && !(positions.shape[1] == length))
+  if (given && (!importer.areEqual(x.shape[0], positions.shape[0]) ||
+                !importer.areEqual(length, positions.shape[1])))
     return importer.refuse(node, "'" + positions.name + "' " +
                                      shapeText(positions.shape) +
                                      " has no position for each place");

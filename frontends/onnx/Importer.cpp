@@ -215,12 +215,14 @@ const std::string *Importer::setOf(const std::string &name) {
 }
 
 /// A length that the file names: data provide it, unless `--set` does.
-Size Importer::lengthOf(const std::string &name) {
+Size Importer::lengthOf(const std::string &name, size_t axis) {
   auto known = lengths.find(name);
   if (known != lengths.end())
     return known->second;
   std::string own = nameFor(name);
-  Size size = Size::of(own);
+  order.emplace_back(own, axis);
+  auto same = equals.find(own);
+  Size size = Size::of(same == equals.end() ? own : same->second);
   if (const std::string *text = setOf(own)) {
     int64_t number = 0;
     std::istringstream in(*text);
@@ -424,7 +426,8 @@ bool Importer::runGraph(const schema::GraphProto &graph) {
             return std::isalnum(letter) != 0;
           }))
         name = fmt::format("{}_{}", input.name(), shape.size());
-      shape.push_back(isNumber ? Size(size.dim_value()) : lengthOf(name));
+      shape.push_back(isNumber ? Size(size.dim_value())
+                               : lengthOf(name, shape.size()));
     }
     if (!tensor.has_shape())
       return fail("input '" + input.name() + "' has no shape");
@@ -488,7 +491,19 @@ Status fovea::onnx::importBytes(
     const std::string &bytes, const std::string &path,
     const std::vector<std::pair<std::string, std::string>> &sets,
     ImportedModel &model) {
-  return Importer(path, sets, model).run(bytes);
+  Importer::Equals equals;
+  for (;;) {
+    ImportedModel attempt;
+    Importer importer(path, sets, equals, attempt);
+    Status status = importer.run(bytes);
+    if (status.failed() && importer.needed()) {
+      // The second length is equal to none before it, so there is an end.
+      equals.insert(*importer.needed());
+      continue;
+    }
+    model = std::move(attempt);
+    return status;
+  }
 }
 
 Status fovea::onnx::importModel(

@@ -90,12 +90,21 @@ private:
 
 class Importer {
 public:
+  /// A length that another one is equal to, by name.
+  using Equals = std::map<std::string, std::string>;
+
   Importer(std::string path,
            const std::vector<std::pair<std::string, std::string>> &sets,
-           ImportedModel &model)
-      : path(path), sets(sets), model(model), reader(std::move(path)) {}
+           const Equals &equals, ImportedModel &model)
+      : path(path), sets(sets), equals(equals), model(model),
+        reader(std::move(path)) {}
 
   runtime::Status run(const std::string &bytes);
+  /// Two lengths, the later one first, that a failed run needs to be equal: the
+  /// file gives their axes two names, or none.
+  const std::optional<std::pair<std::string, std::string>> &needed() const {
+    return neededEqual;
+  }
 
   // Values.
 
@@ -140,6 +149,13 @@ public:
   /// The nodes of a branch, which read earlier and outer values.
   bool runBranch(const schema::GraphProto &graph);
 
+  /// Whether two extents are equal. If they would be, were two lengths the
+  /// same, then the import begins again with one length, which data are checked
+  /// for.
+  bool areEqual(const Size &a, const Size &b);
+  /// The same for an extent that has to be a multiple of another.
+  std::optional<Size> divided(const Size &a, const Size &b);
+
   /// Reports an error that names the node; always returns false.
   bool refuse(const Node &node, const std::string &why);
   /// The contents of an input that must be known; null is an error.
@@ -180,20 +196,26 @@ private:
   std::string readKnown(const Value &value, const Indices &indices,
                         bool orZero);
   std::string parameterOf(const Value &value);
-  Size lengthOf(const std::string &name);
+  Size lengthOf(const std::string &name, size_t axis);
   std::string faultOf(const std::string &name, const Shape &shape) const;
   const std::string *setOf(const std::string &name);
   std::string leftOf(const Value &value, Indices &indices);
   bool fail(const std::string &why);
+  using Holds = std::function<bool(const Size &, const Size &)>;
+  void needEqual(const Size &a, const Size &b, const Holds &holds);
 
   std::string path;
   const std::vector<std::pair<std::string, std::string>> &sets;
+  const Equals &equals;
+  std::optional<std::pair<std::string, std::string>> neededEqual;
   ImportedModel &model;
   TensorReader reader;
   std::string error;
   int64_t opsetVersion = 0;
   std::set<std::string> taken;
   std::map<std::string, Size> lengths; // by their names in the file
+  /// Lengths by their own names, as inputs have them first, with the axis.
+  std::vector<std::pair<std::string, size_t>> order;
   std::map<const void *, std::string> parameters;
   std::map<std::string, Indices> mergedIndices;      // what each is made of
   std::set<std::string> outputs;                     // of the graph

@@ -296,7 +296,8 @@ bool Steps::runScan() {
     if (!axis)
       return false;
     along.push_back(*axis);
-    if (!(given[i].shape[*axis] == given[carried].shape[along[0]]))
+    if (!importer.areEqual(given[carried].shape[along[0]],
+                           given[i].shape[*axis]))
       return refuse(fmt::format("'{}' has {} steps, and '{}' has {}",
                                 given[carried].name,
                                 given[carried].shape[along[0]].text(),

@@ -8,6 +8,7 @@
 #include "frontends/onnx/Importer.h"
 #include "frontends/onnx/onnx.pb.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 using namespace fovea;
@@ -98,6 +99,45 @@ bool Importer::fail(const std::string &why) {
   return false;
 }
 
+void Importer::needEqual(const Size &a, const Size &b, const Holds &holds) {
+  if (!error.empty() || neededEqual)
+    return;
+  auto place = [&](const std::string &length) {
+    return std::find_if(order.begin(), order.end(), [&](const auto &entry) {
+      return entry.first == length;
+    });
+  };
+  bool isLikely = false; // a batch is more often first in both than elsewhere
+  for (const std::string &one : a.lengths())
+    for (const std::string &other : b.lengths()) {
+      auto first = std::min(place(one), place(other)),
+           second = std::max(place(one), place(other));
+      if (one == other || second == order.end() || isLikely ||
+          !holds(a.withLength(second->first, first->first),
+                 b.withLength(second->first, first->first)))
+        continue;
+      isLikely = first->second == second->second;
+      if (isLikely || !neededEqual)
+        neededEqual = {second->first, first->first};
+    }
+}
+
+bool Importer::areEqual(const Size &a, const Size &b) {
+  if (a == b)
+    return true;
+  needEqual(a, b, std::equal_to<Size>());
+  return false;
+}
+
+std::optional<Size> Importer::divided(const Size &a, const Size &b) {
+  std::optional<Size> result = a.dividedBy(b);
+  if (!result)
+    needEqual(a, b, [](const Size &x, const Size &y) {
+      return x.dividedBy(y).has_value();
+    });
+  return result;
+}
+
 bool Importer::refuse(const Node &node, const std::string &why) {
   return fail(pathOf(node) + ": " + why);
 }
@@ -144,7 +184,7 @@ bool Importer::broadcastsTo(const Node &node, const Value &value,
   bool fits = value.rank() <= shape.size();
   for (size_t i = 0; fits && i < value.rank(); ++i)
     fits = value.shape[i].is(1) ||
-           value.shape[i] == shape[shape.size() - value.rank() + i];
+           areEqual(value.shape[i], shape[shape.size() - value.rank() + i]);
   return fits ||
          refuse(node, fmt::format("'{}' {} does not match {}", value.name,
                                   shapeText(value.shape), shapeText(shape)));
@@ -162,7 +202,7 @@ Importer::broadcast(const Node &node, const std::vector<const Value *> &given) {
       const Size &own = value->shape[i];
       if (size.is(1))
         size = own;
-      else if (!own.is(1) && !(own == size)) {
+      else if (!own.is(1) && !areEqual(size, own)) {
         refuse(node, fmt::format("'{}' {} and '{}' {} do not match",
                                  given[0]->name, shapeText(given[0]->shape),
                                  value->name, shapeText(value->shape)));

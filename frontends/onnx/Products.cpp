@@ -15,7 +15,7 @@ bool fovea::onnx::multiply(Importer &importer, const Node &node, const Value &a,
                            const Finish &finish) {
   const Size &inner = a.shape.back();
   bool isColumn = b.rank() == 1;
-  if (!(inner == b.shape[isColumn ? 0 : b.rank() - 2]))
+  if (!importer.areEqual(inner, b.shape[isColumn ? 0 : b.rank() - 2]))
     return importer.refuse(node, "'" + a.name + "' " + shapeText(a.shape) +
                                      " and '" + b.name + "' " +
                                      shapeText(b.shape) + " do not match");
@@ -65,7 +65,7 @@ static bool giveGemm(Importer &importer, const Node &node) {
   const Value a = node.at(0), b = node.at(1);
   bool turnsA = node.integer("transA", 0) != 0,
        turnsB = node.integer("transB", 0) != 0;
-  if (!(a.shape[turnsA ? 0 : 1] == b.shape[turnsB ? 1 : 0]))
+  if (!importer.areEqual(a.shape[turnsA ? 0 : 1], b.shape[turnsB ? 1 : 0]))
     return importer.refuse(node, "'" + a.name + "' " + shapeText(a.shape) +
                                      " and '" + b.name + "' " +
                                      shapeText(b.shape) + " do not match");
@@ -156,7 +156,8 @@ static bool giveEinsum(Importer &importer, const Node &node) {
       Size &size = sizes.try_emplace(own[i], value.shape[i]).first->second;
       if (size.is(1))
         size = value.shape[i];
-      else if (!value.shape[i].is(1) && !(value.shape[i] == size))
+      else if (!value.shape[i].is(1) &&
+               !importer.areEqual(size, value.shape[i]))
         return importer.refuse(
             node,
             fmt::format("'{}' has the extents {} and {} for '{}'", equation,

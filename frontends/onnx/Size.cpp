@@ -65,7 +65,7 @@ Size Size::tooLarge() {
   return result;
 }
 
-void Size::add(const std::vector<std::string> &product, int64_t factor) {
+void Size::add(const Product &product, int64_t factor) {
   int64_t &own = terms[product];
   overflows |= __builtin_add_overflow(own, factor, &own) ||
                terms.size() > mostTerms || product.size() > mostFactors;
@@ -111,13 +111,44 @@ static bool divides(int64_t number, int64_t factor) {
          factor % number == 0;
 }
 
+/// A product of lengths is longer than its factors, and multiplying two
+/// products of equal length by a third one keeps their order. So the leading
+/// term of a product is the product of the leading terms.
+Size Size::leading() const {
+  Size result;
+  auto last = std::max_element(terms.begin(), terms.end(),
+                               [](const auto &a, const auto &b) {
+                                 return std::pair(a.first.size(), a.first) <
+                                        std::pair(b.first.size(), b.first);
+                               });
+  if (last != terms.end())
+    result.terms.insert(*last);
+  return result;
+}
+
 std::optional<Size> Size::dividedBy(const Size &other) const {
-  if (overflows || other.overflows)
+  if (overflows || other.overflows || other.terms.empty())
     return std::nullopt;
-  if (other.terms.size() != 1)
-    return *this == other && !terms.empty() ? std::optional<Size>(1)
-                                            : std::nullopt;
-  const auto &[divisor, number] = *other.terms.begin();
+  const Size divisor = other.leading();
+  const auto &[product, number] = *divisor.terms.begin();
+  if (other.terms.size() == 1)
+    return dividedByTerm(product, number);
+  Size result, rest = *this;
+  for (size_t i = 0; i < mostTerms && !rest.terms.empty(); ++i) {
+    std::optional<Size> term = rest.leading().dividedByTerm(product, number);
+    if (!term)
+      return std::nullopt;
+    result = result + *term;
+    rest = rest - *term * other;
+    if (rest.overflows)
+      return std::nullopt;
+  }
+  return rest.terms.empty() && !terms.empty() ? std::optional(result)
+                                              : std::nullopt;
+}
+
+std::optional<Size> Size::dividedByTerm(const Product &divisor,
+                                        int64_t number) const {
   Size result;
   for (const auto &[product, factor] : terms) {
     std::vector<std::string> rest;
@@ -230,6 +261,28 @@ std::optional<int64_t> Size::least() const {
     }
     if (__builtin_add_overflow(result, term, &result))
       return std::nullopt;
+  }
+  return result;
+}
+
+std::set<std::string> Size::lengths() const {
+  std::set<std::string> result;
+  for (const auto &[product, factor] : terms)
+    for (const std::string &length : product)
+      if (!length.starts_with('('))
+        result.insert(length);
+  return result;
+}
+
+Size Size::withLength(const std::string &old, const std::string &length) const {
+  if (overflows)
+    return tooLarge();
+  Size result;
+  for (const auto &[product, factor] : terms) {
+    Product own = product;
+    std::replace(own.begin(), own.end(), old, length);
+    std::sort(own.begin(), own.end());
+    result.add(own, factor);
   }
   return result;
 }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,10 @@ public:
   /// The least value that it can have, as lengths are at least 1; nothing if
   /// that is not known.
   std::optional<int64_t> least() const;
+  /// The lengths in it, except those inside a quotient.
+  std::set<std::string> lengths() const;
+  /// The same with one length in place of another.
+  Size withLength(const std::string &old, const std::string &length) const;
   /// A length that is multiplied by another one, or nothing. The language does
   /// not support such extents.
   std::string multipliedLength() const;
@@ -61,7 +66,12 @@ private:
   /// The size with this text.
   static Size parsed(std::string_view text);
   static std::optional<int64_t> leastOf(const std::string &length);
-  void add(const std::vector<std::string> &product, int64_t factor);
+  using Product = std::vector<std::string>;
+  void add(const Product &product, int64_t factor);
+  std::optional<Size> dividedByTerm(const Product &divisor,
+                                    int64_t number) const;
+  /// The term of the highest degree, the last of several.
+  Size leading() const;
 
   /// The coefficient of each product of lengths, in order.
   std::map<std::vector<std::string>, int64_t> terms;

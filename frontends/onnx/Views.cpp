@@ -103,7 +103,7 @@ static Indices reshaped(const Shape &from, const Shape &to,
 static bool giveReshaped(Importer &importer, const Node &node,
                          const Shape &shape) {
   const Value x = node.at(0);
-  if (!(productOf(x.shape) == productOf(shape))) {
+  if (!importer.areEqual(productOf(x.shape), productOf(shape))) {
     // Exporters bake the lengths of their example into shapes.
     bool isOpen = !productOf(x.shape).value();
     return importer.refuse(
@@ -142,7 +142,8 @@ static bool giveReshape(Importer &importer, const Node &node) {
                                 : size);
   }
   if (open) {
-    std::optional<Size> rest = productOf(x.shape).dividedBy(productOf(shape));
+    std::optional<Size> rest =
+        importer.divided(productOf(x.shape), productOf(shape));
     if (!rest)
       return importer.refuse(node, "a value of " + shapeText(x.shape) +
                                        " cannot have the shape " +
@@ -365,7 +366,7 @@ static bool giveConcat(Importer &importer, const Node &node) {
   for (size_t k = 1; k < parts.size(); ++k)
     for (size_t i = 0; i < shape.size(); ++i) {
       if (parts[k].rank() != shape.size() ||
-          (i != *axis && !(parts[k].shape[i] == shape[i])))
+          (i != *axis && !importer.areEqual(shape[i], parts[k].shape[i])))
         return importer.refuse(node, "'" + parts[k].name + "' " +
                                          shapeText(parts[k].shape) +
                                          " does not match '" + parts[0].name +
