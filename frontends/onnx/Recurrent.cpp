@@ -26,9 +26,11 @@ public:
 private:
   bool check();
   bool readActivations();
-  bool takesGiven(size_t input, const char *what);
   void direction(int number, bool isBackward);
   std::string activated(int number, int which, const std::string &text) const;
+  std::string within(const std::string &step, const std::string &example,
+                     const std::string &text,
+                     const std::string &otherwise) const;
   bool giveOutputs();
 
   /// Element `index` of the gate `gate` of weights with a row for each.
@@ -54,12 +56,6 @@ private:
 //===----------------------------------------------------------------------===//
 // What is supported
 //===----------------------------------------------------------------------===//
-
-/// An input that most files omit.
-bool Recurrence::takesGiven(size_t input, const char *what) {
-  return node.input(input) == nullptr ||
-         importer.refuse(node, fmt::format("{} are not supported", what));
-}
 
 bool Recurrence::check() {
   const Value *x = node.input(0), *w = node.input(1), *r = node.input(2);
@@ -88,7 +84,13 @@ bool Recurrence::check() {
     return importer.refuse(node, "'clip' is not supported");
   if (node.integer("input_forget", 0) != 0)
     return importer.refuse(node, "'input_forget' is not supported");
-  return takesGiven(4, "lengths of sequences") && readActivations();
+  const Value *count = node.input(4);
+  if (count && !importer.areEqual(batch, count->shape[0]))
+    return importer.refuse(
+        node, fmt::format("'{}' {} has no length for each "
+                          "of {} sequences",
+                          count->name, shapeText(count->shape), batch.text()));
+  return readActivations();
 }
 
 bool Recurrence::readActivations() {
@@ -172,13 +174,19 @@ void Recurrence::direction(int number, bool isBackward) {
   auto sum = [&](int gate, const Indices &at) {
     return importer.read(given[gate], at) + " + " + fromState(gate, at);
   };
+  // After the end of its sequence, an example keeps its state.
+  auto define = [&](const Value &value, const Value *initial,
+                    const Body &body) {
+    importer.define(value, [&](const Indices &at) {
+      return within(at[0], at[1], body(at), before(value, initial, at));
+    });
+  };
   auto helper = [&](const Body &body) {
     return importer.helper(node, type, shape, body);
   };
   if (gates == 1) {
-    importer.define(state, [&](const Indices &at) {
-      return activated(number, 0, sum(0, at));
-    });
+    define(state, first,
+           [&](const Indices &at) { return activated(number, 0, sum(0, at)); });
   } else if (gates == 3) {
     // Rows z, r, h.
     auto gate = [&](int which) {
@@ -198,7 +206,7 @@ void Recurrence::direction(int number, bool isBackward) {
                             importer.read(r, {d, place(2, at[2]), "k0"}));
       return activated(number, 1, importer.read(given[2], at) + " + " + inner);
     });
-    importer.define(state, [&](const Indices &at) {
+    define(state, first, [&](const Indices &at) {
       std::string z = importer.read(update, at);
       return fmt::format("(1.0 - {}) * {} + {} * {}", z,
                          importer.read(candidate, at), z,
@@ -219,19 +227,31 @@ void Recurrence::direction(int number, bool isBackward) {
     Value in = gate(0, cell, false), forget = gate(2, cell, false);
     Value candidate = helper(
         [&](const Indices &at) { return activated(number, 1, sum(3, at)); });
-    importer.define(cell, [&](const Indices &at) {
+    define(cell, firstCell, [&](const Indices &at) {
       return fmt::format("{} * {} + {} * {}", importer.read(forget, at),
                          before(cell, firstCell, at), importer.read(in, at),
                          importer.read(candidate, at));
     });
     Value out = gate(1, cell, true);
-    importer.define(state, [&](const Indices &at) {
+    define(state, first, [&](const Indices &at) {
       return fmt::format("{} * {}", importer.read(out, at),
                          activated(number, 2, importer.read(cell, at)));
     });
   }
   states.push_back(state);
   cells.push_back(cell);
+}
+
+/// `text` where the sequence of an example has a step, or else `otherwise`.
+std::string Recurrence::within(const std::string &step,
+                               const std::string &example,
+                               const std::string &text,
+                               const std::string &otherwise) const {
+  const Value *count = node.input(4);
+  if (!count)
+    return text;
+  return fmt::format("if {} < {} then {} else {}", step,
+                     importer.read(*count, {example}), text, otherwise);
 }
 
 /// Y at every step, and the last of each direction.
@@ -250,9 +270,13 @@ bool Recurrence::giveOutputs() {
         const std::string &t = at[isFirstBatch ? 1 : 0],
                           &b = at[isFirstBatch ? 0 : 2],
                           &d = at[isFirstBatch ? 2 : 1];
-        return choose(d, [&](int number) {
-          return importer.read(states[number], {t, b, at[3]});
-        });
+        return within(t, b,
+                      choose(d,
+                             [&](int number) {
+                               return importer.read(states[number],
+                                                    {t, b, at[3]});
+                             }),
+                      "0.0");
       }))
     return false;
   Shape last =
