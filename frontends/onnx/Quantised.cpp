@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/onnx/Importer.h"
+#include "frontends/onnx/onnx.pb.h"
 
 #include <fmt/format.h>
 
@@ -279,6 +280,139 @@ static bool giveQLinearConv(Importer &importer, const Node &node) {
                   });
 }
 
+//===----------------------------------------------------------------------===//
+// Operators of ONNX Runtime
+//===----------------------------------------------------------------------===//
+
+/// The element type of a result, by its zero point; without one, `otherwise`.
+static std::optional<ElementType> resultType(Importer &importer,
+                                             const Node &node, size_t zero,
+                                             ElementType otherwise) {
+  ElementType type = node.input(zero) ? node.at(zero).type : otherwise;
+  if (rangeOf(type))
+    return type;
+  importer.refuse(node, "gives " + typeName(type) +
+                            ", and only integers of 8 "
+                            "and 16 bits are supported");
+  return std::nullopt;
+}
+
+/// (q - zero) * scale of inputs `first`, `first + 1` and `first + 2`.
+static bool makeReal(Importer &importer, const Node &node, size_t first,
+                     Value &real) {
+  const Value q = node.at(first);
+  Parameter scale, zero;
+  if (!readParameter(importer, node, first + 1, q, 1, scale) ||
+      !readParameter(importer, node, first + 2, q, 1, zero))
+    return false;
+  real = importer.helper(node, floatType, q.shape, [&](const Indices &i) {
+    return fmt::format("({} - {}) * {}", importer.readAs(q, i, Kind::Real),
+                       zero.read(importer, i, Kind::Real),
+                       scale.read(importer, i, Kind::Real));
+  });
+  return true;
+}
+
+/// QLinearAdd is Add between reals: its inputs become reals, and its result an
+/// integer again. Inputs of one operator are a value, its scale and its zero
+/// point, and the result has the last two, or the first two in QLinearConcat.
+static bool giveThroughReals(Importer &importer, const Node &node) {
+  constexpr size_t prefix = std::char_traits<char>::length("QLinear");
+  std::string op = node.op().substr(prefix);
+  bool scaleIsFirst = op == "Concat", choosesFirst = op == "Where";
+  schema::NodeProto proto = node.schema();
+  proto.set_op_type(op);
+  proto.clear_domain();
+  proto.clear_input();
+  std::string name = node.schema().output(0) + "/reals";
+  proto.set_output(0, name);
+  size_t first = scaleIsFirst ? 2 : choosesFirst ? 1 : 0;
+  size_t end = scaleIsFirst ? node.numInputs() : node.numInputs() - 2;
+  if (op == "Add" || op == "Mul")
+    end = 6;
+  else if (!scaleIsFirst && !choosesFirst)
+    end = 3;
+  if (scaleIsFirst && (end - first) % 3 != 0)
+    return importer.refuse(node, "each value needs a scale and a zero point");
+  if (node.integer("channels_last", 0) != 0)
+    return importer.refuse(node, "'channels_last' is not supported");
+  if (choosesFirst)
+    proto.add_input(node.schema().input(0));
+  for (; first + 3 <= end; first += 3) {
+    Value real;
+    if (!makeReal(importer, node, first, real))
+      return false;
+    proto.add_input(fmt::format("{}/{}", name, first));
+    importer.values[proto.input(proto.input_size() - 1)] = real;
+  }
+  size_t given = scaleIsFirst ? 0 : end;
+  std::optional<ElementType> type = resultType(
+      importer, node, given + 1, node.at(scaleIsFirst ? 2 : end - 3).type);
+  Node inner(importer, proto);
+  if (!type || !handlers().at(op)(importer, inner))
+    return false;
+  const Value real = *importer.find(name);
+  Parameter scale, zero;
+  return readParameter(importer, node, given, real, 1, scale) &&
+         readParameter(importer, node, given + 1, real, 1, zero) &&
+         importer.give(node, 0, *type, real.shape, [&](const Indices &i) {
+           return saturated(importer.readAs(real, i, Kind::Real) + " / " +
+                                scale.read(importer, i, Kind::Real),
+                            zero.read(importer, i, Kind::Real), *type);
+         });
+}
+
+/// The sum is exact. Without a scale of the result, it becomes a real.
+static bool giveQGemm(Importer &importer, const Node &node) {
+  int64_t rows = node.integer("transA", 0) != 0 ? 1 : 0,
+          columns = node.integer("transB", 0) != 0 ? 0 : 1;
+  Value a, b;
+  Parameter scale;
+  if (!readParameter(importer, node, 4, node.at(3), columns, scale) ||
+      !centre(importer, node, 0, 2, 1, a) ||
+      !centre(importer, node, 3, 5, columns, b))
+    return false;
+  const Size &inner = a.shape[1 - rows];
+  if (!importer.areEqual(inner, b.shape[1 - columns]))
+    return importer.refuse(node, "'" + a.name + "' " + shapeText(a.shape) +
+                                     " and '" + b.name + "' " +
+                                     shapeText(b.shape) + " do not match");
+  Shape shape = {a.shape[rows], b.shape[columns]};
+  const Value *given = node.input(6);
+  if (given && !importer.broadcastsTo(node, *given, shape))
+    return false;
+  Value bias = given ? *given : Value();
+  Parameter scaleOfA, own, zero;
+  if (!readParameter(importer, node, 1, node.at(0), 1, scaleOfA) ||
+      !readParameter(importer, node, 7, node.at(0), 1, own) ||
+      !readParameter(importer, node, 8, node.at(0), 1, zero))
+    return false;
+  std::optional<ElementType> type =
+      own.isGiven ? resultType(importer, node, 8, node.at(0).type)
+                  : std::optional(floatType);
+  if (!type)
+    return false;
+  return importer.give(node, 0, *type, shape, [&](const Indices &i) {
+    std::string sum = fmt::format(
+        "sum[k0 < {}]({} * {})", inner.text(),
+        importer.read(a, rows != 0 ? Indices{"k0", i[0]} : Indices{i[0], "k0"}),
+        importer.read(b, columns != 0 ? Indices{"k0", i[1]}
+                                      : Indices{i[1], "k0"}));
+    if (given)
+      sum += " + " + importer.readAligned(bias, i);
+    Indices place(2, i[1]);
+    std::string real = fmt::format("1.0 * ({}) * ({} * {} * {}", sum,
+                                   literal(node.real("alpha", 1)),
+                                   scaleOfA.read(importer, i, Kind::Real),
+                                   scale.read(importer, place, Kind::Real));
+    if (!own.isGiven)
+      return real + ")";
+    return saturated(
+        fmt::format("{} / {})", real, own.read(importer, i, Kind::Real)),
+        zero.read(importer, i, Kind::Real), *type);
+  });
+}
+
 void fovea::onnx::addQuantised(Handlers &handlers) {
   handlers["QuantizeLinear"] = giveQuantised;
   handlers["DequantizeLinear"] = giveReal;
@@ -287,4 +421,10 @@ void fovea::onnx::addQuantised(Handlers &handlers) {
   handlers["ConvInteger"] = giveConvInteger;
   handlers["QLinearMatMul"] = giveQLinearMatMul;
   handlers["QLinearConv"] = giveQLinearConv;
+  handlers["QGemm"] = giveQGemm;
+  for (const char *op : {"QLinearAdd", "QLinearAveragePool", "QLinearConcat",
+                         "QLinearGlobalAveragePool", "QLinearLeakyRelu",
+                         "QLinearMul", "QLinearReduceMean", "QLinearSigmoid",
+                         "QLinearSoftmax", "QLinearWhere"})
+    handlers[op] = giveThroughReals;
 }
