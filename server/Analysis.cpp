@@ -8,7 +8,6 @@
 #include "frontends/fov/syntax/Parser.h"
 
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -20,11 +19,6 @@ using llvm::SMLoc;
 using llvm::SourceMgr;
 using llvm::StringRef;
 namespace lsp = llvm::lsp;
-
-/// JSON takes UTF-8 alone.
-static std::string clean(StringRef text) {
-  return llvm::json::isUTF8(text) ? text.str() : llvm::json::fixUTF8(text);
-}
 
 Analysis::Analysis(const std::string &path, const std::string &text,
                    const ReadOpen &readOpen, const std::atomic<bool> &stop)
@@ -306,104 +300,13 @@ void Analysis::add(SourceMgr::DiagKind kind, Code code, SMLoc loc,
   if (StringRef(text).ends_with("is never used"))
     diagnostic.tags.push_back(lsp::DiagnosticTag::Unnecessary);
   if (loc.isValid())
-    addFixes(problem, wordAt(lines(), loc), loc, text);
+    addFixes(problem, wordAt(lines(), loc), text);
 }
 
-/// `[H = 4, 8]` or `number`, as a value of this shape.
-static std::string zerosOf(StringRef shape) {
-  if (!shape.consume_front("[") || !shape.consume_back("]"))
-    return "0";
-  llvm::SmallVector<StringRef> sizes;
-  shape.split(sizes, ", ");
-  std::string text;
-  for (StringRef size : sizes)
-    text += (text.empty() ? "zeros(" : ", ") + size.split(" = ").first.str();
-  return text + ")";
-}
-
-/// What a message asks to write or to add: `; help: write 'x'`, `; help: write
-/// bernoulli(x)` in place of `'bernoulli' takes .., but x is ..`, and `; help:
-/// add h[-1] = ... of shape [H]`.
-void Analysis::addHelp(Problem &problem, StringRef text) {
-  auto [said, help] = text.split("; help: ");
-  lsp::Range range = problem.diagnostic.range;
-  StringRef line = lines().line(range.start.line);
-  auto add = [&](StringRef what, StringRef code, const lsp::Range &where,
-                 const std::string &edit) {
-    problem.fixes.push_back(
-        {(what + " '" + clean(code) + "'").str(), {where, clean(edit)}});
-  };
-  if (help.consume_front("add ")) {
-    auto [left, shape] = help.split(" = ... of shape ");
-    if (shape.empty())
-      return;
-    lsp::Position end = lines().positionOf(line.end() - lines().text().begin());
-    std::string equation = left.str() + " = " + zerosOf(shape);
-    size_t indent = line.size() - line.ltrim().size();
-    return add("Add", equation, lsp::Range(end, end),
-               "\n" + line.take_front(indent).str() + equation);
-  }
-  if (!help.consume_front("write "))
-    return;
-  if (help.consume_front("'")) {
-    StringRef code = help.split('\'').first;
-    // `found ':='; help: write '='`, where no other words follow.
-    StringRef wrong = said.ends_with("'") ? said.drop_back().rsplit('\'').second
-                                          : StringRef();
-    StringRef rest = lines().text().drop_front(lines().offsetOf(range.start));
-    if (help.size() == code.size() + 1 && !wrong.empty() &&
-        rest.starts_with(wrong))
-      add("Write", code, lines().rangeOf(rest.take_front(wrong.size())),
-          code.str());
-    return;
-  }
-  StringRef name = said.split('\'').second.split('\'').first;
-  StringRef value = said.split(", but ").second.split(" is ").first;
-  std::string call = (name + "(" + value + ")").str();
-  size_t begin = line.find(call);
-  if (name.empty() || value.empty() || begin == StringRef::npos ||
-      line.find(call, begin + 1) != StringRef::npos)
-    return;
-  // Other ways may follow: `categorical(probs = p), or leave the softmax out`.
-  StringRef code = help.split(", or ").first.split(" or ").first;
-  if (code.ends_with(")") && code.contains(value))
-    add("Write", code, lines().rangeOf(line.substr(begin, call.size())),
-        code.str());
-}
-
-void Analysis::addFixes(Problem &problem, StringRef word, SMLoc loc,
+void Analysis::addFixes(Problem &problem, StringRef word,
                         const std::string &text) {
+  problem.fixes = fixesOf(lines(), word, text);
   const lsp::Diagnostic &diagnostic = problem.diagnostic;
-  std::optional<StringRef> meant = suggestedBy(text);
-  // The faulty text is quoted, and reported here.
-  if (meant && !word.empty() &&
-      StringRef(text).contains("'" + word.str() + "'")) {
-    // `!x` becomes `not x`.
-    const char *end = word.end();
-    bool touches = end != lines().text().end() && llvm::isAlnum(*end) &&
-                   llvm::isAlpha(meant->back());
-    problem.fixes.push_back(
-        {"Write '" + clean(*meant) + "'",
-         {diagnostic.range, clean(*meant) + (touches ? " " : "")}});
-  }
-  // `x[i+1] reads x[S] ..; help: write x[i+1] ?? 0 to read 0 outside, or ..`
-  constexpr StringRef write = "; help: write ";
-  size_t at = StringRef(text).find(write);
-  if (at != StringRef::npos) {
-    StringRef offer = StringRef(text).drop_front(at + write.size());
-    offer = offer.take_front(offer.find(" to read 0 outside"));
-    auto [read, fallback] = offer.split(" ?? ");
-    StringRef line = lines().line(diagnostic.range.start.line);
-    size_t begin = line.find(read);
-    // Only where the line has it once: the message's text may be normalised.
-    if (!fallback.empty() && !read.empty() && begin != StringRef::npos &&
-        line.find(read, begin + 1) == StringRef::npos) {
-      lsp::Range range = lines().rangeOf(line.substr(begin, read.size()));
-      problem.fixes.push_back(
-          {"Read 0 outside: '" + clean(offer) + "'", {range, clean(offer)}});
-    }
-  }
-  addHelp(problem, text);
   if (diagnostic.severity == lsp::DiagnosticSeverity::Warning) {
     StringRef line = lines().line(diagnostic.range.start.line);
     if (!line.contains('#')) {

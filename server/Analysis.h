@@ -12,6 +12,7 @@
 
 #include "frontends/fov/Description.h"
 #include "frontends/fov/Diagnostics.h"
+#include "server/Fixes.h"
 #include "server/Names.h"
 #include "server/Text.h"
 
@@ -38,10 +39,6 @@ constexpr unsigned mostProblems = 100;
 struct Problem {
   llvm::lsp::Diagnostic diagnostic;
   Code code = Code::none;
-  struct Fix {
-    std::string title;
-    llvm::lsp::TextEdit edit;
-  };
   std::vector<Fix> fixes;
   bool isOfTrial = false; // lowering found it
 };
@@ -118,8 +115,7 @@ private:
   void addMessages(llvm::ArrayRef<Message> messages);
   void add(llvm::SourceMgr::DiagKind kind, Code code, llvm::SMLoc loc,
            const std::string &text);
-  void addHelp(Problem &problem, llvm::StringRef text);
-  void addFixes(Problem &problem, llvm::StringRef word, llvm::SMLoc loc,
+  void addFixes(Problem &problem, llvm::StringRef word,
                 const std::string &text);
   llvm::lsp::Range placeOf(llvm::SMLoc loc, unsigned &file) const;
   llvm::lsp::Range useOf(unsigned file) const;

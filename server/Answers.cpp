@@ -462,7 +462,7 @@ fovea::editors::actionsIn(const Analysis &analysis, const lsp::URIForFile &uri,
     if (order(own.end) < order(range.start) ||
         order(range.end) < order(own.start))
       continue;
-    for (const Problem::Fix &fix : problem.fixes) {
+    for (const Fix &fix : problem.fixes) {
       lsp::CodeAction &action = result.emplace_back();
       action.title = fix.title;
       action.kind = lsp::CodeAction::kQuickFix.str();

@@ -2,6 +2,8 @@
 
 #include "server/Text.h"
 
+#include "llvm/Support/JSON.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ConvertUTF.h"
 
@@ -79,4 +81,8 @@ void fovea::editors::apply(const lsp::TextDocumentContentChangeEvent &change,
   size_t begin = lines.offsetOf(change.range->start);
   size_t end = std::max(begin, lines.offsetOf(change.range->end));
   text.replace(begin, end - begin, change.text);
+}
+
+std::string fovea::editors::clean(StringRef text) {
+  return llvm::json::isUTF8(text) ? text.str() : llvm::json::fixUTF8(text);
 }

@@ -39,6 +39,9 @@ private:
   std::vector<size_t> starts;
 };
 
+/// The text as UTF-8, which JSON takes alone.
+std::string clean(llvm::StringRef text);
+
 /// Replaces a part of `text`, or all of it where the change has no range.
 void apply(const llvm::lsp::TextDocumentContentChangeEvent &change,
            std::string &text);

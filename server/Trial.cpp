@@ -154,7 +154,7 @@ void Analysis::keepTrial(llvm::ArrayRef<Problem> problems,
       range.end.line += down;
     };
     move(range);
-    for (Problem::Fix &fix : problem.fixes)
+    for (Fix &fix : problem.fixes)
       move(fix.edit.range);
     found.push_back(std::move(problem));
   }
