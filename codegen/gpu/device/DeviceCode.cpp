@@ -69,7 +69,7 @@ static OwningOpRef<ModuleOp> moduleOfDevice(ModuleOp kernels) {
 
 /// Entry functions get their numbers by value.
 static void makeEntry(llvm::Function &function, int64_t slots, int64_t threads,
-                      int64_t registers) {
+                      int64_t registers, int64_t blocks) {
   llvm::LLVMContext &context = function.getContext();
   function.setCallingConv(llvm::CallingConv::PTX_Kernel);
   llvm::AttrBuilder attributes(context);
@@ -80,6 +80,9 @@ static void makeEntry(llvm::Function &function, int64_t slots, int64_t threads,
   function.addFnAttr("nvvm.maxntid", std::to_string(threads));
   if (registers != 0)
     function.addFnAttr("nvvm.maxnreg", std::to_string(registers));
+  else
+    // Otherwise the assembler spills, so that a processor runs more blocks.
+    function.addFnAttr("nvvm.minctasm", std::to_string(blocks));
 }
 
 /// Text of PTX may be about all threads of a warp: it stays where these meet.
@@ -97,7 +100,7 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
   OwningOpRef<ModuleOp> device = moduleOfDevice(kernels);
   struct Entry {
     std::string name;
-    int64_t slots, threads, registers;
+    int64_t slots, threads, registers, blocks;
   };
   std::vector<Entry> entries;
   for (auto function : device->getOps<func::FuncOp>()) {
@@ -108,14 +111,15 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
       continue;
     }
     auto registers = function->getAttrOfType<IntegerAttr>(registersName);
+    auto blocks = function->getAttrOfType<IntegerAttr>(blocksName);
     entries.push_back(
         {entryName(function.getSymName()), slotsOf(function),
          function->getAttrOfType<IntegerAttr>(threadsName).getInt(),
-         registers ? registers.getInt() : 0});
+         registers ? registers.getInt() : 0, blocks ? blocks.getInt() : 1});
     function.setSymName(entries.back().name);
     function.setPublic();
     for (StringRef name : {threadsName, unitsAtOnceName, clusterName, slotsName,
-                           registersName, loopName})
+                           registersName, blocksName, loopName})
       function->removeAttr(name);
   }
   auto machine = target.createMachine();
@@ -129,7 +133,7 @@ llvm::Expected<std::string> fovea::codegen::deviceCode(ModuleOp kernels,
     return llvm::createStringError("the kernels cannot be compiled");
   for (const Entry &entry : entries)
     makeEntry(*code->getFunction(entry.name), entry.slots, entry.threads,
-              entry.registers);
+              entry.registers, entry.blocks);
   keepTogether(*code);
   optimise(*code, **machine);
   std::string result;

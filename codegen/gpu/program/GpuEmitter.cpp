@@ -99,6 +99,11 @@ void GpuEmitter::launchTiles(
               [&](Value unit) { body(kernel, function.getArgument(0), unit); });
   kernel.create<func::ReturnOp>();
   callKernel(function, units, shape.threads, 1);
+  // Threads with few sums leave room for others.
+  constexpr int64_t threadsAtOnce = 512;
+  if (!shape.isRounded && shape.rows < largeTile.rows)
+    function->setAttr(blocksName,
+                      main.getI64IntegerAttr(threadsAtOnce / shape.threads));
   noteStep(function, /*isByExample=*/false, /*isAhead=*/false);
 }
 

@@ -47,6 +47,9 @@ struct KeptProduct {
 };
 /// The maximum registers per thread, unless left to CUDA.
 constexpr llvm::StringLiteral registersName = "fovea.registers";
+/// The blocks for which a processor has registers at the same time; 1 unless
+/// stated.
+constexpr llvm::StringLiteral blocksName = "fovea.blocks";
 
 class GpuEmitter final : public LaunchEmitter {
 public:

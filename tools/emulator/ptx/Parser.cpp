@@ -195,6 +195,8 @@ void Parser::parseEntry() {
       entry->maxThreads = static_cast<uint32_t>(number(next()));
     else if (word == ".maxnreg")
       entry->maxRegisters = static_cast<uint32_t>(number(next()));
+    else if (word == ".minnctapersm")
+      (void)number(next()); // of registers, which are not counted here
     else
       fail(fmt::format("'{}' is not known", word));
   }
