@@ -21,7 +21,8 @@ constexpr llvm::StringLiteral locationName = "attn.location",
                               packedLeftName = "attn.packed_left",
                               storedCopyName = "attn.stored_copy",
                               gatheredName = "attn.gathered_copies",
-                              listName = "attn.list", roomsName = "attn.rooms";
+                              listName = "attn.list", roomsName = "attn.rooms",
+                              placeSlotName = "attn.place_slot";
 
 /// The array's location, or null if it has not been assigned.
 ArrayLocationAttr locationOf(mlir::Value array);

@@ -79,6 +79,7 @@ constexpr Owner container = {"a module, a system or a program",
                              isA<ModuleOp, SystemOp, ProgramOp>};
 constexpr Owner choice = {"a choice", isA<ChoiceOp>};
 constexpr Owner data = {"data", isA<DataOp>};
+constexpr Owner constant = {"a constant", isA<arith::ConstantOp>};
 constexpr Owner step = {"an 'attn.step'", isA<StepOp>};
 constexpr Owner equation = {"an equation", isA<ComputeOp>};
 constexpr Owner loop = {"a loop", isA<ScanOp, SearchOp>};

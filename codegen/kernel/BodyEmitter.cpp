@@ -6,6 +6,7 @@
 
 #include "codegen/kernel/BodyEmitter.h"
 #include "codegen/kernel/StoredReals.h"
+#include "dialect/ArrayLocations.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/VectorIndex.h"
 
@@ -53,6 +54,11 @@ bool BodyEmitter::emitIndexArithmetic(Operation &op) {
     return false;
   Value result = op.getResult(0);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    if (auto slot = constant->getAttrOfType<IntegerAttr>(placeSlotName)) {
+      int number = static_cast<int>(slot.getInt());
+      indexValues[result] = {builder.slot(place.frame, number)};
+      return true;
+    }
     indexValues[result] = {
         builder.number(cast<IntegerAttr>(constant.getValue()).getInt())};
     return true;

@@ -13,7 +13,12 @@ namespace {
 /// Writes the words of one key.
 class KeyWriter {
 public:
-  explicit KeyWriter(const StorageMap &storage) : storage(storage) {}
+  KeyWriter(const StorageMap &storage, ArrayRef<ConstantPlace> places)
+      : storage(storage) {
+    for (auto [number, place] : llvm::enumerate(places))
+      for (arith::ConstantOp constant : place.constants)
+        numbers[constant] = number;
+  }
 
   /// Returns false if the kernel depends on more than a key can say.
   bool write(launch::RunOp run, Operation *op);
@@ -36,6 +41,7 @@ private:
   KernelKey key;
   llvm::DenseMap<int64_t, uint64_t> slots;
   llvm::DenseMap<Value, uint64_t> values;
+  llvm::DenseMap<Operation *, uint64_t> numbers; // of constant places
   bool isComplete = true;
 };
 } // namespace
@@ -134,7 +140,10 @@ void KeyWriter::addOperand(Value operand) {
 
 void KeyWriter::addOp(Operation *op) {
   add(op->getName().getAsOpaquePointer());
-  addAttributes(op);
+  if (auto number = numbers.find(op); number != numbers.end())
+    add(number->second);
+  else
+    addAttributes(op);
   add(op->getNumOperands());
   for (Value operand : op->getOperands())
     addOperand(operand);
@@ -186,9 +195,51 @@ bool KeyWriter::write(launch::RunOp run, Operation *op) {
   return isComplete;
 }
 
+/// Returns whether `constant` is only a place at which reads find an element,
+/// inside of its axis. Products take the places of their factors apart.
+static bool isPlace(arith::ConstantOp constant) {
+  auto compute = constant->getParentOfType<ComputeOp>();
+  if (!compute || constant.use_empty())
+    return false;
+  bool isFactor = compute->hasAttr("attn.product") &&
+                  compute.getBody().isAncestor(constant->getParentRegion());
+  int64_t place = cast<IntegerAttr>(constant.getValue()).getInt();
+  return !isFactor && llvm::all_of(constant->getUses(), [&](OpOperand &use) {
+    auto read = dyn_cast<ReadOp>(use.getOwner());
+    if (!read)
+      return false;
+    for (auto [axis, index] : llvm::enumerate(read.getIndicesMutable())) {
+      auto extent = dyn_cast<IntegerAttr>(read.getArrayType().getExtent(axis));
+      if (&index == &use)
+        return extent && 0 <= place && place < extent.getInt();
+    }
+    return false; // the value outside of the array
+  });
+}
+
+SmallVector<ConstantPlace> fovea::codegen::constantPlaces(Operation *op) {
+  llvm::MapVector<int64_t, ConstantPlace> places;
+  llvm::DenseSet<int64_t> others;
+  op->walk([&](arith::ConstantOp constant) {
+    if (!constant.getType().isIndex())
+      return;
+    int64_t value = cast<IntegerAttr>(constant.getValue()).getInt();
+    if (!isPlace(constant))
+      others.insert(value);
+    places[value].value = value;
+    places[value].constants.push_back(constant);
+  });
+  SmallVector<ConstantPlace> result;
+  for (auto &[value, place] : places)
+    if (!others.contains(value))
+      result.push_back(std::move(place));
+  return result;
+}
+
 std::optional<KernelKey> fovea::codegen::keyOf(launch::RunOp run, Operation *op,
+                                               ArrayRef<ConstantPlace> places,
                                                const StorageMap &storage) {
-  KeyWriter writer(storage);
+  KeyWriter writer(storage, places);
   if (!writer.write(run, op))
     return std::nullopt;
   return writer.take();
@@ -197,6 +248,7 @@ std::optional<KernelKey> fovea::codegen::keyOf(launch::RunOp run, Operation *op,
 SmallVector<int64_t> fovea::codegen::argumentsOf(launch::RunOp run,
                                                  const StorageMap &storage) {
   SmallVector<int64_t> slots(run.getSlots());
+  llvm::append_range(slots, run.getPlaceSlots());
   for (ValueRange memories :
        {run.getReads(), run.getWrites(), run.getUpdates(), run.getScratch()})
     for (Value memory : memories) {

@@ -161,6 +161,9 @@ void LaunchEmitter::emitRun(launch::RunOp item) {
   auto numScalars = static_cast<unsigned>(run.getScalars().size());
   for (unsigned number : llvm::reverse(llvm::seq(numScalars)))
     main.setSlot(frame, slotOf(number), scalar(number));
+  for (auto [place, slot] :
+       llvm::zip_equal(run.getPlaces(), run.getPlaceSlots()))
+    main.setSlot(frame, static_cast<int>(slot), main.number(place));
   auto compute = dyn_cast<ComputeOp>(op);
   std::optional<RowsProduct> product;
   if (compute)

@@ -12,6 +12,9 @@ LogicalResult RunOp::verify() {
   if (getScalars().size() != getSlots().size() && !getSlots().empty())
     return emitOpError() << "has " << getScalars().size() << " scalars at "
                          << getSlots().size() << " slots";
+  if (getPlaces().size() != getPlaceSlots().size())
+    return emitOpError() << "has " << getPlaces().size() << " places at "
+                         << getPlaceSlots().size() << " slots";
   if (getWrites().empty() && getUpdates().empty())
     return emitOpError() << "writes no memory";
   if (getPhase().has_value() != getTurn().has_value())
@@ -40,6 +43,9 @@ LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (kernel.getScalars() != getScalars().size())
     return differs("gives " + Twine(getScalars().size()) + " scalars",
                    "takes " + Twine(kernel.getScalars()));
+  if (kernel.getPlaces() != getPlaces().size())
+    return differs("gives " + Twine(getPlaces().size()) + " places",
+                   "takes " + Twine(kernel.getPlaces()));
   auto check = [&](StringRef reads, ValueRange memories,
                    ArrayAttr forms) -> LogicalResult {
     if (memories.size() != forms.size())

@@ -254,7 +254,8 @@ def Launch_KernelOp : Launch_Op<"kernel", [Symbol, HasParent<"ProgramOp">]> {
   let description = [{
     One function is emitted for it. It does its work for an op of the program,
     or for any other with equal equations: the op in the text is that of the
-    first run. Its memories and scalars are those that a run gives to it.
+    first run. Its memories and scalars are those that a run gives to it, and so
+    are some of the places that it reads.
 
     ```
     launch.kernel @cost compute of 13 reads(each ["T", 16] x f32)
@@ -264,10 +265,12 @@ def Launch_KernelOp : Launch_Op<"kernel", [Symbol, HasParent<"ProgramOp">]> {
   let arguments = (ins SymbolNameAttr:$sym_name, Launch_Work:$work,
                        I64Attr:$number,
                        DefaultValuedAttr<I64Attr, "0">:$scalars,
+                       DefaultValuedAttr<I64Attr, "0">:$places,
                        Launch_Forms:$reads, Launch_Forms:$writes,
                        Launch_Forms:$updates, Launch_Forms:$scratch);
   let assemblyFormat = [{
     $sym_name $work `of` $number (`scalars` `(` $scalars^ `)`)?
+    (`places` `(` $places^ `)`)?
     custom<Forms>($reads, $writes, $updates, $scratch) attr-dict
   }];
 }
@@ -293,9 +296,11 @@ def Launch_RunOp : Launch_Op<"run", [AttrSizedOperandSegments,
 
     A memory is read, written as a whole, or updated: in place, or in part.
     `scratch` is undefined before and after. The kernel finds the `scalars` in
-    the `slots` of its frame. The units are counted from `count`, in `tiles` of
-    so many rows for example; without it their number is constant. `tile` is a
-    variant of the kernel among which the program chooses. In a
+    the `slots` of its frame. Where ops of one kernel read at different constant
+    places, as experts read their weights in `g[t,e]`, the kernel finds the
+    `places` in slots of their own. The units are counted from `count`, in
+    `tiles` of so many rows for example; without it their number is constant.
+    `tile` is a variant of the kernel among which the program chooses. In a
     `launch.persistent` each run has its phase and turn, but a `commit` is last.
 
     * (C1) it launches a kernel of its program.
@@ -312,9 +317,12 @@ def Launch_RunOp : Launch_Op<"run", [AttrSizedOperandSegments,
                        Launch_Units:$units, Optional<I64>:$count,
                        OptionalAttr<StrAttr>:$tile,
                        OptionalAttr<I64Attr>:$phase, OptionalAttr<I64Attr>:$turn,
-                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$slots);
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$slots,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$places,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$placeSlots);
   let assemblyFormat = [{
     $work `of` $number ($label^)? `by` $kernel (`scalars` `(` $scalars^ `)` `at` $slots)?
+    (`places` $places^ `at` $placeSlots)?
     (`reads` `(` $reads^ `)`)? (`writes` `(` $writes^ `)`)?
     (`updates` `(` $updates^ `)`)? (`scratch` `(` $scratch^ `)`)?
     `units` `(` $units ($count^)? `)` (`tile` $tile^)?

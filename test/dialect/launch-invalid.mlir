@@ -227,3 +227,22 @@ launch.program of @loss {
   // expected-error @+1 {{has the unknown attribute 'launch.phase'; help: operands and inherent attributes say what runs}}
   launch.run compute of 1 by @y writes(%y) units(once) {launch.phase = 1 : i64}
 }
+
+// -----
+
+launch.program of @loss {
+  launch.kernel @y compute of 1 places(1) writes(once [16] x f32)
+  %y = launch.memory "y" at 22 : made once [16] x f32
+  // expected-error @+1 {{has 1 places at 2 slots}}
+  launch.run compute of 1 by @y places [3] at [30, 31] writes(%y) units(once)
+}
+
+// -----
+
+launch.program of @loss {
+  // expected-note @+1 {{the kernel}}
+  launch.kernel @y compute of 1 places(2) writes(once [16] x f32)
+  %y = launch.memory "y" at 22 : made once [16] x f32
+  // expected-error @+1 {{gives 1 places, but its kernel takes 2 (C2)}}
+  launch.run compute of 1 by @y places [3] at [30] writes(%y) units(once)
+}
