@@ -49,7 +49,7 @@ std::vector<std::string> factsOf(const Analysis &analysis) {
     std::string text;
     llvm::raw_string_ostream out(text);
     out << idOf(problem.code) << " " << toJSON(problem.diagnostic);
-    for (const Problem::Fix &fix : problem.fixes)
+    for (const Fix &fix : problem.fixes)
       out << " " << fix.title << " " << toJSON(fix.edit);
     result.push_back(text);
   }
