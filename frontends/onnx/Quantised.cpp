@@ -31,6 +31,13 @@ static std::optional<std::pair<int, int>> rangeOf(ElementType type) {
   }
 }
 
+static bool givesWhole(Importer &importer, const Node &node, ElementType type) {
+  return rangeOf(type) ||
+         importer.refuse(node, "gives " + typeName(type) +
+                                   ", and only integers of 8 and 16 bits "
+                                   "are supported");
+}
+
 /// A real as an integer of a type: halves to even, and the nearest if it is
 /// outside.
 static std::string saturated(const std::string &scaled, const std::string &zero,
@@ -115,10 +122,8 @@ static bool giveQuantised(Importer &importer, const Node &node) {
   auto type = static_cast<ElementType>(node.integer("output_dtype", uint8Type));
   if (zero.isGiven)
     type = zero.value.type;
-  if (!rangeOf(type))
-    return importer.refuse(node, "gives " + typeName(type) +
-                                     ", and only integers of 8 and 16 bits "
-                                     "are supported");
+  if (!givesWhole(importer, node, type))
+    return false;
   return importer.give(node, 0, type, x.shape, [&](const Indices &i) {
     return saturated(importer.readAs(x, i, Kind::Real) + " / " +
                          scale.read(importer, i, Kind::Real),
@@ -243,11 +248,7 @@ static bool haveOneScale(Importer &importer, const Node &node) {
       return importer.refuse(node, "'" + node.at(input).name + "' " +
                                        shapeText(node.at(input).shape) +
                                        " must be one number");
-  if (!rangeOf(node.at(7).type))
-    return importer.refuse(node, "gives " + typeName(node.at(7).type) +
-                                     ", and only integers of 8 and 16 bits "
-                                     "are supported");
-  return true;
+  return givesWhole(importer, node, node.at(7).type);
 }
 
 static bool giveQLinearMatMul(Importer &importer, const Node &node) {
@@ -289,12 +290,7 @@ static std::optional<ElementType> resultType(Importer &importer,
                                              const Node &node, size_t zero,
                                              ElementType otherwise) {
   ElementType type = node.input(zero) ? node.at(zero).type : otherwise;
-  if (rangeOf(type))
-    return type;
-  importer.refuse(node, "gives " + typeName(type) +
-                            ", and only integers of 8 "
-                            "and 16 bits are supported");
-  return std::nullopt;
+  return givesWhole(importer, node, type) ? std::optional(type) : std::nullopt;
 }
 
 /// (q - zero) * scale of inputs `first`, `first + 1` and `first + 2`.
@@ -314,8 +310,8 @@ static bool makeReal(Importer &importer, const Node &node, size_t first,
 }
 
 /// QLinearAdd is Add between reals: its inputs become reals, and its result an
-/// integer again. Inputs of one operator are a value, its scale and its zero
-/// point, and the result has the last two, or the first two in QLinearConcat.
+/// integer again. An input has three parts: a value, its scale and its zero
+/// point. Scale and zero point of the result come last, in QLinearConcat first.
 static bool giveThroughReals(Importer &importer, const Node &node) {
   constexpr size_t prefix = std::char_traits<char>::length("QLinear");
   std::string op = node.op().substr(prefix);
