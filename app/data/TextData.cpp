@@ -88,12 +88,13 @@ bool TextLines::failTooLong() {
                           sourceName(source.path).str(), runtime::longestLine));
 }
 
+/// Advice for files that the Python package reads.
+static constexpr const char *python =
+    "help: Python reads it: model.fit('FILE'); or write its rows as JSON lines";
+
 /// What a file is that begins with these bytes, with advice; nothing: it may be
 /// text.
 static std::string formatOf(StringRef bytes) {
-  static constexpr const char *python =
-      "help: Python reads it: model.fit('FILE'); or write its rows as JSON "
-      "lines";
   static constexpr const char *unpack = "help: unpack it first";
   static constexpr const char *lines = "help: text is UTF-8 with one example "
                                        "per line";
@@ -146,6 +147,8 @@ static std::string columnHelp(StringRef path) {
   bool isText = file == "-" || llvm::sys::fs::is_regular_file(file);
   if (column.empty() || !isText)
     return "";
+  if (file.ends_with(".parquet") || file.ends_with(".arrow"))
+    return std::string("; ") + python;
   return !column.getAsInteger(10, number) && number == 0
              ? "; help: columns count from 1"
              : "; help: a column of text is a number from 1";
