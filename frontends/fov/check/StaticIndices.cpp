@@ -90,6 +90,8 @@ public:
 
 private:
   void collect(const Statement &s);
+  void makeStatic(StringRef name, SMLoc loc, const Statement &s,
+                  const Env *&env);
   void walk(const Expr &expr, const Env *env, const Statement &s);
   void useAll(const Expr &expr, const Env *env);
   void usesAt(const Expr &arg, const Env *env, Family *family, unsigned axis,
@@ -245,6 +247,20 @@ void StaticAnalysis::walk(const Expr &expr, const Env *env,
     walk(*item.value, env, s);
 }
 
+/// An index that counts how far ahead a place is.
+void StaticAnalysis::makeStatic(StringRef name, SMLoc loc, const Statement &s,
+                                const Env *&env) {
+  Candidate *candidate = find(env, name);
+  if (!candidate && !elaborator.lookup(scope, name)) {
+    candidates.push_back({name.str(), loc, &s, nullptr});
+    candidate = &candidates.back();
+    envs.push_back({env, candidate});
+    env = &envs.back();
+  }
+  if (candidate)
+    candidate->isStatic = true;
+}
+
 void StaticAnalysis::collect(const Statement &s) {
   bool isEquation = s.kind == StatementKind::Equation ||
                     s.kind == StatementKind::Choice ||
@@ -266,23 +282,24 @@ void StaticAnalysis::collect(const Statement &s) {
         shift = value->args[1]->integer;
         value = value->args[0];
       }
-      // word[t+n]: n is known before anything runs.
-      bool isSum = value->kind == ExprKind::Binary &&
-                   value->op == ast::Op::Add &&
-                   value->args[0]->kind == ExprKind::Name &&
-                   value->args[1]->kind == ExprKind::Name;
+      // word[t+n+1]: n is known before anything runs.
+      SmallVector<const Expr *, 2> addends;
+      const Expr *first = value;
+      for (; first->kind == ExprKind::Binary && first->op == ast::Op::Add;
+           first = first->args[0])
+        addends.push_back(first->args[1]);
+      auto isName = [](const Expr *each) {
+        return each->kind == ExprKind::Name;
+      };
+      bool isSum = isName(first) && llvm::any_of(addends, isName) &&
+                   llvm::all_of(addends, [&](const Expr *each) {
+                     return isName(each) || each->kind == ExprKind::Integer;
+                   });
       if (isSum) {
-        StringRef number = value->args[1]->name;
-        Candidate *candidate = find(env, number);
-        if (!candidate && !elaborator.lookup(scope, number)) {
-          candidates.push_back({number.str(), place.loc, &s, nullptr});
-          candidate = &candidates.back();
-          envs.push_back({env, candidate});
-          env = &envs.back();
-        }
-        if (candidate)
-          candidate->isStatic = true;
-        value = value->args[0];
+        for (const Expr *addend : addends)
+          if (isName(addend))
+            makeStatic(addend->name, place.loc, s, env);
+        value = first;
       }
       if (value->kind == ExprKind::Integer && family)
         ownPlaces.insert({family, unsigned(k)});
@@ -441,6 +458,9 @@ void StaticAnalysis::findRanges() {
       else if (strength >= 4 && extent && use.isLeft && use.shift == 0 &&
                !candidate.extent)
         changed |= offer(use, *extent, 5);
+      else if (strength >= 5 && extent && use.shift > 0 && !use.isLeft &&
+               !candidate.extent && *extent->value() > use.shift)
+        changed |= offer(use, *extent - Extent(use.shift), 5);
       // The requirements of a reader.
       if (strength >= 5 && !extent && candidate.extent && use.shift == 0 &&
           !use.isLeft) {

@@ -59,16 +59,26 @@ bool Elaborator::readPlace(const ast::Left &left, const ast::Place &place,
   result.loc = place.loc;
   const Expr *value = place.value;
   int64_t shift = 0;
-  if (value->kind == ExprKind::Binary && value->op == ast::Op::Add &&
-      value->args[0]->kind == ExprKind::Name &&
-      !lookup(scope, value->args[0]->name) &&
-      !staticValue(*value->args[0], scope, bindings))
-    if (std::optional<int64_t> number =
-            staticValue(*value->args[1], scope, bindings);
-        number && *number >= 0 && *number <= maxShift) {
-      shift = *number;
-      value = value->args[0];
+  // t + k + 1: an index, and numbers that are known.
+  SmallVector<const Expr *, 2> addends;
+  const Expr *first = value;
+  while (first->kind == ExprKind::Binary && first->op == ast::Op::Add) {
+    addends.push_back(first->args[1]);
+    first = first->args[0];
+  }
+  if (!addends.empty() && first->kind == ExprKind::Name &&
+      !lookup(scope, first->name) && !staticValue(*first, scope, bindings)) {
+    std::optional<int64_t> sum = 0;
+    for (const Expr *addend : addends) {
+      auto number = staticValue(*addend, scope, bindings);
+      bool isSmall = sum && number && *number >= 0 && *number <= maxShift;
+      sum = isSmall ? std::optional(*sum + *number) : std::nullopt;
     }
+    if (sum && *sum <= maxShift) {
+      shift = *sum;
+      value = first;
+    }
+  }
   Symbol *symbol =
       value->kind == ExprKind::Name ? lookup(scope, value->name) : nullptr;
   bool isConstant = symbol && (symbol->kind == Symbol::Size ||
@@ -304,10 +314,11 @@ void Elaborator::elaborateStatement(const Statement &s, Scope &scope) {
   std::vector<std::pair<StringRef, int64_t>> statics;
   for (const ast::Left &left : s.lefts)
     for (const ast::Place &place : left.places) {
-      SmallVector<const Expr *, 2> names{place.value};
-      if (place.value->kind == ExprKind::Binary)
-        names.assign(place.value->args.begin(), place.value->args.end());
-      for (const Expr *value : names) {
+      SmallVector<const Expr *, 4> parts{place.value};
+      for (size_t i = 0; i < parts.size(); ++i) {
+        const Expr *value = parts[i];
+        if (value->kind == ExprKind::Binary)
+          parts.append(value->args.begin(), value->args.end());
         if (value->kind != ExprKind::Name)
           continue;
         auto it = staticExtents.find({&s, value->name.str()});
