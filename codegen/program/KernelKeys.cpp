@@ -43,6 +43,8 @@ private:
   llvm::DenseMap<Value, uint64_t> values;
   llvm::DenseMap<Operation *, uint64_t> numbers; // of constant places
   bool isComplete = true;
+  /// Packing reads a factor in memory, and no array in a room or a strip.
+  bool isPack = false;
 };
 } // namespace
 
@@ -65,7 +67,7 @@ void KeyWriter::addAttribute(Attribute attribute) {
   if (auto location = dyn_cast<ArrayLocationAttr>(attribute)) {
     add(uint64_t(location.getKind()));
     add(uint64_t(location.getRanks()) << 1 | uint64_t(location.getKept()));
-    if (!location.isMemory())
+    if (!location.isMemory() && !isPack)
       add(location.getNumber());
     return;
   }
@@ -98,7 +100,7 @@ void KeyWriter::addStorage(const Storage *array) {
   add(array->type.getAsOpaquePointer());
   add(uint64_t(array->perExample));
   add(uint64_t(array->layout));
-  add(uint64_t(array->strip));
+  add(uint64_t(isPack ? array->strip >= 0 : array->strip));
   add(array->rowAxis);
   add(uint64_t(array->parts));
   if (array->strip < 0)
@@ -181,6 +183,7 @@ void KeyWriter::addOp(Operation *op) {
 bool KeyWriter::write(launch::RunOp run, Operation *op) {
   if (!storage.around(op).empty() || !isa<ComputeOp, KernelOp, ConcatOp>(op))
     return false;
+  isPack = run.getWork() == launch::Work::pack;
   add(uint64_t(run.getWork()));
   add(uint64_t(run.getUnits()));
   add(run.getTileAttr());
