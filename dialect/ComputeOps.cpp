@@ -368,7 +368,7 @@ LogicalResult ComputeOp::verifyRegions() {
                                            IntegerType::get(getContext(), 1))))
     return failure();
   // (C8)
-  if (getPartial() &&
+  if (getPartial() && getReducer() == Reducer::none &&
       dependence(getCondition().front().getTerminator()->getOperand(0)) >>
           getNumParallel())
     return emitOpError() << "is partial but its condition depends on an index "

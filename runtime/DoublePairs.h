@@ -86,7 +86,9 @@ FOVEA_IN_LOOPS double polynomial(const std::array<double, count> &terms,
 constexpr double wholeShift = 6755399441055744; // 1.5 * 2^52
 
 /// The nearest whole number, for |x| below 2^51.
-FOVEA_IN_LOOPS double wholeOf(double x) { return (x + wholeShift) - wholeShift; }
+FOVEA_IN_LOOPS double wholeOf(double x) {
+  return (x + wholeShift) - wholeShift;
+}
 
 // log 2; the first part has 32 bits, so its multiples are exact.
 constexpr double log2High = 0x1.62e42feep-1, log2Low = 0x1.a39ef35793c76p-33,
@@ -159,8 +161,8 @@ FOVEA_IN_LOOPS Turned turnedBy(double x) {
 FOVEA_IN_LOOPS double chosenSine(double sine, double cosine,
                                  uint64_t quarters) {
   double value = (quarters & 1) != 0 ? cosine : sine;
-  return std::bit_cast<double>(std::bit_cast<uint64_t>(value) ^
-                               (quarters & 2) << 62);
+  return std::bit_cast<double>(std::bit_cast<uint64_t>(value) ^ (quarters & 2)
+                                                                    << 62);
 }
 
 } // namespace fovea::runtime

@@ -11,6 +11,7 @@
 #include "codegen/native/ObjectCache.h"
 #include "compiler/Contents.h"
 #include "dialect/reference/Batch.h"
+#include "passes/analysis/RowLists.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 
@@ -67,7 +68,8 @@ std::string Programs::partsOfKey() const {
 }
 
 std::string Programs::keyOf(const std::string &entry) const {
-  return codegen::ObjectCache::keyOf({"program", entry, identity});
+  return codegen::ObjectCache::keyOf(
+      {"program", entry, identity, listsRows ? "rows" : ""});
 }
 
 /// Takes a size and as many bytes off the front. False when there are fewer.
@@ -125,13 +127,23 @@ void Programs::store(const std::string &entry, const codegen::Code &code) {
 // What is compiled
 //===----------------------------------------------------------------------===//
 
+bool Programs::lower() {
+  if (!session.lower(model, request))
+    return false;
+  mlir::Operation *gradient = compiler::findProgram(*model.module, "grad");
+  if (listsRows && gradient)
+    gradient->setAttr(attn::listsRowsName,
+                      mlir::UnitAttr::get(gradient->getContext()));
+  return true;
+}
+
 bool Programs::open(const std::vector<std::string> &entries) {
   for (const std::string &entry : entries) {
     std::optional<codegen::Code> code = load(entry);
     if (!code) {
       kept.clear();
       isLowered = true;
-      return session.lower(model, request);
+      return lower();
     }
     kept[entry] = std::move(*code);
   }

@@ -34,6 +34,10 @@ public:
   /// options set one.
   void limitMemory(codegen::MemoryLimit limit) { options.memory = limit; }
 
+  /// `grad` lists the rows of gradients that a batch reads (attn-list-rows).
+  /// Call it before `open`.
+  void listRows() { listsRows = true; }
+
   /// Finds the entries in the cache, or lowers the model. Returns false on an
   /// error in the model (reported). Call it first.
   bool open(const std::vector<std::string> &entries);
@@ -51,6 +55,7 @@ public:
   runtime::Status create(std::unique_ptr<CompiledDecoder> &result);
 
 private:
+  bool lower();
   std::string partsOfKey() const;
   std::string keyOf(const std::string &entry) const;
   std::optional<codegen::Code> load(const std::string &entry);
@@ -65,7 +70,7 @@ private:
   std::string identity; // of the model, and of how it is compiled
   std::unique_ptr<codegen::ObjectCache> cache; // null: nothing is kept
   std::map<std::string, codegen::Code> kept;
-  bool isLowered = false;
+  bool isLowered = false, listsRows = false;
 };
 
 } // namespace fovea::cli

@@ -339,7 +339,11 @@ bool Package::describeTraining() {
     session.error(arguments.spec() +
                   ": the entry 'train_step' keeps no average of the weights; "
                   "help: add --set train.polyak=0, or leave out the entry");
-  return status.succeeded() && options.polyak == 0;
+  else if (options.isLazy())
+    session.error(arguments.spec() +
+                  ": the entry 'train_step' updates all rows; help: add --set "
+                  "train.lazy=false, or leave out the entry");
+  return status.succeeded() && options.polyak == 0 && !options.isLazy();
 }
 
 bool Package::describeSearch() {

@@ -163,7 +163,7 @@ static double numbersOfUnit(llvm::StringRef kernel) {
       .Case("clear", 1)
       .Cases({"scale", "clamp"}, 2)
       .Cases({"add", "sgd"}, 3)
-      .Case("momentum", 5)
+      .Cases({"momentum", "adagrad"}, 5)
       .Cases({"rmsprop", "adadelta", "adam"}, 7)
       .Case("add_rows", 3.0 * runtime::numbersOfPiece)
       .Case("squares", double(runtime::valuesOfPart))

@@ -3,6 +3,8 @@
 #include "app/train/SameTraining.h"
 #include "app/machines/Agreement.h"
 #include "runtime/data/Checksum.h"
+#include "runtime/train/RowGradients.h"
+#include "runtime/train/RowNames.h"
 
 #include <fmt/format.h>
 
@@ -30,6 +32,20 @@ std::string fovea::cli::findOddTraining(const Identity &identity,
   return findOdd(own);
 }
 
+/// A checksum of the rows that a gradient lists.
+template <typename T>
+static std::string rowsChecksum(const runtime::Workspace &workspace,
+                                const std::string &path, int64_t rows,
+                                int64_t count) {
+  auto own = runtime::readRows<T>(workspace, path, rows, count / rows);
+  auto sumOf = [](const auto &numbers) {
+    return runtime::wideChecksum(
+        {reinterpret_cast<const char *>(numbers.data()),
+         numbers.size() * sizeof(numbers[0])});
+  };
+  return sumOf(own.rows) + sumOf(own.values);
+}
+
 std::string fovea::cli::findOddGradient(const Training &training,
                                         runtime::Learner &learner,
                                         const Model &model, uint64_t seed) {
@@ -50,6 +66,15 @@ std::string fovea::cli::findOddGradient(const Training &training,
     int64_t count = 1;
     for (int64_t extent : parameter.shape)
       count *= extent;
+    const runtime::Workspace &workspace = training.grad->workspace();
+    if (runtime::listsRows(workspace, parameter.path)) {
+      std::string terms = runtime::termsName(0, parameter.path);
+      auto checksumOf = workspace.wholeOutput<double>(terms)
+                            ? rowsChecksum<double>
+                            : rowsChecksum<float>;
+      sums += checksumOf(workspace, parameter.path, parameter.shape[0], count);
+      continue;
+    }
     std::vector<double> sum(count);
     training.grad->workspace().addOutput("grad/" + parameter.path, sum.data());
     sums += runtime::wideChecksum(

@@ -74,6 +74,8 @@ private:
   void emitScatter();
   using RowStep = llvm::function_ref<void(unsigned width, mlir::Value tail)>;
   void overRow(unsigned number, RowStep emitAt);
+  void clearElements();
+  void clearRow(mlir::Value row);
   void addToRow(mlir::Value row);
   std::pair<mlir::Value, mlir::Value> rowOfTerm();
   void emitNormaliser();
@@ -82,6 +84,7 @@ private:
 
   Values overReductions(unsigned number, Values carried, Step element);
   Values overExamples(Values carried, Step element);
+  void overTerms(Step element);
   Values reduce(attn::Reducer reducer, unsigned width, mlir::Value tail,
                 Values carried, mlir::Value shift);
   Values reduceWhere(attn::Reducer reducer, unsigned width, mlir::Value tail,

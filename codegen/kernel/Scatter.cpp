@@ -1,7 +1,8 @@
 //===- Scatter.cpp - sums whose place a condition finds -------------------===//
 //
 // `sum[t where token[t] == w](d[t])`: zeros, then every term is added to the
-// row that it belongs to. In the order of the examples: the same for every
+// row that it belongs to. If rows without a term may be undefined, only the
+// rows of terms become zero. In the order of the examples: the same for every
 // split. A CPU goes through the terms, for some columns; a GPU through the
 // rows that have any, where it knows the terms of each (codegen/gpu).
 //
@@ -41,6 +42,22 @@ void ComputeEmitter::overRow(unsigned number, RowStep emitAt) {
   indices[number] = {};
 }
 
+/// The elements at the known indices, and at all others, become zero.
+void ComputeEmitter::clearElements() {
+  Type type = storage.elementOf(op.getElementType());
+  overRow(0, [&](unsigned width, Value tail) {
+    builder.store(
+        builder.constant(withLanes(type, width), 0),
+        resultAddress(ArrayRef(indices).take_front(op.getNumParallel())), tail);
+  });
+}
+
+void ComputeEmitter::clearRow(Value row) {
+  indices[scattered->index] = {row};
+  clearElements();
+  indices[scattered->index] = {};
+}
+
 /// Adds the term at the present indices to its row.
 void ComputeEmitter::addToRow(Value row) {
   Type type = storage.elementOf(op.getElementType());
@@ -65,40 +82,44 @@ std::pair<Value, Value> ComputeEmitter::rowOfTerm() {
   return {row, inside};
 }
 
-void ComputeEmitter::emitScatter() {
-  unsigned numParallel = op.getNumParallel();
-  Type type = storage.elementOf(op.getElementType());
-  overRow(0, [&](unsigned width, Value tail) {
-    builder.store(builder.constant(withLanes(type, width), 0),
-                  resultAddress(ArrayRef(indices).take_front(numParallel)),
-                  tail);
-  });
-  auto element = [&](unsigned, Value, Values) {
-    auto [row, inside] = rowOfTerm();
-    // If threads share the places, each adds to its own.
-    const Team *team = builder.team();
-    bool areShared = team && scattered->index + 1 == numParallel;
-    if (areShared) {
-      Value first = boundsOf(scattered->index).first;
-      inside = builder.both(
-          inside, builder.equal(builder.rem(builder.sub(row, first),
-                                            builder.number(team->size)),
-                                team->thread));
-    }
-    Value at = row;
-    builder.branch(inside, [&] {
-      std::optional<KernelBuilder::OneThread> byItself;
-      if (areShared)
-        byItself.emplace(builder);
-      addToRow(at);
-    });
-    return Values();
-  };
+/// All terms, in order.
+void ComputeEmitter::overTerms(Step element) {
   llvm::SaveAndRestore alone(along, -1);
   if (batchOf(op) == BatchKind::sum)
     overExamples({}, element);
   else
-    overReductions(numParallel, {}, element);
+    overReductions(op.getNumParallel(), {}, element);
+}
+
+void ComputeEmitter::emitScatter() {
+  // If threads share the places, each has its own.
+  const Team *team = builder.team();
+  bool areShared = team && scattered->index + 1 == op.getNumParallel();
+  auto overRows = [&](llvm::function_ref<void(Value)> visit) {
+    overTerms([&](unsigned, Value, Values) {
+      auto [row, inside] = rowOfTerm();
+      if (areShared) {
+        Value first = boundsOf(scattered->index).first;
+        inside = builder.both(
+            inside, builder.equal(builder.rem(builder.sub(row, first),
+                                              builder.number(team->size)),
+                                  team->thread));
+      }
+      Value at = row;
+      builder.branch(inside, [&] {
+        std::optional<KernelBuilder::OneThread> byItself;
+        if (areShared)
+          byItself.emplace(builder);
+        visit(at);
+      });
+      return Values();
+    });
+  };
+  if (op.getPartial())
+    overRows([&](Value row) { clearRow(row); });
+  else
+    clearElements();
+  overRows([&](Value row) { addToRow(row); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -145,7 +145,7 @@ Status Executor::evaluateAt(ComputeOp op, std::vector<Binding> &bindings,
   }
   size_t example = bindings.front().example;
   if (op.getPartial() && !isExcluded)
-    if (Status status = excludes(op, places, example, isExcluded);
+    if (Status status = excludesAll(op, bindings, places, isExcluded);
         status.failed())
       return status;
   bool isDefined = !task.isUndefined() && !isExcluded;
@@ -319,6 +319,27 @@ Status Executor::excludes(ComputeOp op, ArrayRef<int64_t> places,
   Status status = scalarIn(condition, places, example, holds);
   result = !holds;
   return status;
+}
+
+Status Executor::excludesAll(ComputeOp op, ArrayRef<Binding> bindings,
+                             ArrayRef<int64_t> places, bool &result) {
+  result = true;
+  for (const Binding &binding : bindings) {
+    SmallVector<int64_t> shape, indices(places);
+    int64_t count = 1;
+    for (unsigned i = op.getNumParallel(); i < op.getNumIndices(); ++i) {
+      shape.push_back(extentOf(op.getExtents()[i], binding.example));
+      count *= shape.back();
+    }
+    for (int64_t term = 0; term < count && result; ++term) {
+      indices.truncate(places.size());
+      llvm::append_range(indices, reference::indicesOf(term, shape));
+      if (Status status = excludes(op, indices, binding.example, result);
+          status.failed())
+        return status;
+    }
+  }
+  return Status::success();
 }
 
 /// Returns whether a product also has the rows of examples that are not in a

@@ -134,6 +134,9 @@ private:
   /// Whether the condition, which involves `places` alone, does not hold.
   Status excludes(attn::ComputeOp op, llvm::ArrayRef<int64_t> places,
                   size_t example, bool &result);
+  /// Whether it holds for no term of the element.
+  Status excludesAll(attn::ComputeOp op, llvm::ArrayRef<Binding> bindings,
+                     llvm::ArrayRef<int64_t> places, bool &result);
   Status scalarIn(mlir::Value value, llvm::ArrayRef<int64_t> indices,
                   size_t example, int64_t &result);
 

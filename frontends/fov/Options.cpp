@@ -52,10 +52,10 @@ ArrayRef<StringRef> fovea::fov::metrics() {
 
 ArrayRef<StringRef> fovea::fov::optionNames(StringRef block) {
   static constexpr StringRef train[] = {
-      "average",     "optimiser",      "rate",   "clip",   "clip_value",
-      "column_norm", "noise",          "smooth", "init",   "batch",
-      "bucket",      "early_stop",     "decay",  "warmup", "accumulate",
-      "polyak",      "optimiser_state"};
+      "average",     "optimiser",       "rate",   "clip",   "clip_value",
+      "column_norm", "noise",           "smooth", "init",   "batch",
+      "bucket",      "early_stop",      "decay",  "warmup", "accumulate",
+      "polyak",      "optimiser_state", "lazy"};
   static constexpr StringRef decode[] = {"beam",      "longest", "shortest",
                                          "normalise", "unknown", "stop",
                                          "valid",     "score"};
@@ -75,8 +75,9 @@ std::string fovea::fov::optionMistake(StringRef block, StringRef name,
   static const std::map<StringRef, std::vector<StringRef>> words = {
       {"average", {"token", "example"}},
       {"optimiser",
-       {"adam", "adamw", "adadelta", "rmsprop", "momentum", "sgd"}},
-      {"optimiser_state", {"f32", "bf16"}}};
+       {"adam", "adamw", "adadelta", "rmsprop", "adagrad", "momentum", "sgd"}},
+      {"optimiser_state", {"f32", "bf16"}},
+      {"lazy", {"true", "false"}}};
   auto it = words.find(name);
   if (it == words.end() || llvm::is_contained(it->second, word))
     return "";

@@ -9,17 +9,26 @@
 
 using namespace fovea::runtime;
 
-template <typename T> OwnArray<T> fovea::runtime::allocateArray(int64_t count) {
+/// Zeros in these ranges. Nobody touches the memory of the others.
+template <typename T>
+static OwnArray<T> allocateParts(int64_t count,
+                                 const std::vector<Range> &ranges) {
   int64_t bytes = std::max<int64_t>(count * sizeof(T), lineBytes);
-  void *memory = newShared(bytes, lineBytes);
-  std::memset(memory, 0, bytes);
-  return OwnArray<T>(static_cast<T *>(memory));
+  OwnArray<T> array(static_cast<T *>(newShared(bytes, lineBytes)));
+  for (Range range : ranges)
+    std::memset(array.get() + range.from, 0,
+                (range.to - range.from) * sizeof(T));
+  return array;
+}
+
+template <typename T> OwnArray<T> fovea::runtime::allocateArray(int64_t count) {
+  return allocateParts<T>(count, {{0, count}});
 }
 
 template <typename T>
 GradientSums<T>::GradientSums(Team &team, int64_t total, int64_t grain,
                               FoveaPool *pool)
-    : team(team), total(total), pool(pool) {
+    : team(team), total(total), pool(pool), ranges{{0, total}} {
   int64_t grains = (total + grain - 1) / grain;
   for (int rank = 0; rank < team.size(); ++rank) {
     auto [from, to] = team.shareOf(grains, rank);
@@ -29,9 +38,16 @@ GradientSums<T>::GradientSums(Team &team, int64_t total, int64_t grain,
   }
 }
 
+template <typename T>
+void GradientSums<T>::setRanges(std::vector<Range> chosen) {
+  assert(team.isAlone() && !leaf && nodes.empty() && "between two updates");
+  ranges = std::move(chosen);
+  unused.clear();
+}
+
 template <typename T> OwnArray<T> GradientSums<T>::take() {
   if (unused.empty())
-    return allocateArray<T>(total);
+    return allocateParts<T>(total, ranges);
   OwnArray<T> array = std::move(unused.back());
   unused.pop_back();
   return array;
@@ -66,14 +82,17 @@ void GradientSums<T>::begin(int64_t given, OwnArray<T> &sums) {
 template <typename T> T *GradientSums<T>::next() {
   if (!leaf)
     leaf = take();
-  clear(leaf.get(), total);
+  for (Range range : ranges)
+    clear(leaf.get() + range.from, range.to - range.from);
   return leaf.get();
 }
 
 template <typename T> void GradientSums<T>::add() {
   addToTree(nodes, Node{number, number + 1, std::move(leaf)}, count,
             [&](OwnArray<T> &left, OwnArray<T> &right) {
-              addTo(left.get(), right.get(), total, pool);
+              for (Range range : ranges)
+                addTo(left.get() + range.from, right.get() + range.from,
+                      range.to - range.from, pool);
               unused.push_back(std::move(right));
             });
   ++number;

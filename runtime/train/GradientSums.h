@@ -32,11 +32,20 @@ template <typename T> using OwnArray = std::unique_ptr<T[], FreeArray<T>>;
 /// Zeros; has memory for at least one cache line.
 template <typename T> OwnArray<T> allocateArray(int64_t count);
 
+/// The numbers from .. to-1 of an array.
+struct Range {
+  int64_t from = 0, to = 0;
+};
+
 template <typename T> class GradientSums {
 public:
   /// Of `total` values, which fill whole cache lines. Chunks are made of whole
   /// `grain`s, a number of values that fill cache lines.
   GradientSums(Team &team, int64_t total, int64_t grain, FoveaPool *pool);
+
+  /// From now on, only these parts of the arrays are gradients; the others are
+  /// undefined. For one process, between two updates.
+  void setRanges(std::vector<Range> chosen);
 
   /// Begins an update of `count` micro-batches; this process computes its share
   /// of them. Reuses the memory of the last sums, `sums`; with one process, for
@@ -72,6 +81,7 @@ private:
   Team &team;
   int64_t total;
   FoveaPool *pool;
+  std::vector<Range> ranges;
   Parts parts;
   std::vector<OwnArray<T>> unused;
 

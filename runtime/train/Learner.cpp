@@ -1,10 +1,8 @@
 //===- Learner.cpp - weights, gradients and their updates -----------------===//
 
-#include "runtime/train/Learner.h"
 #include "runtime/data/Checksum.h"
 #include "runtime/data/Quantise.h"
-#include "runtime/train/GradientSums.h"
-#include "runtime/train/StepState.h"
+#include "runtime/train/LearnerOf.h"
 #include "runtime/train/WeightNoise.h"
 
 #include <algorithm>
@@ -15,125 +13,6 @@
 #include <utility>
 
 using namespace fovea::runtime;
-
-namespace {
-
-/// A parameter and its position in the arrays.
-struct Span {
-  std::string path;
-  std::vector<int64_t> shape;
-  int64_t begin = 0, count = 0;
-  double clip = 0; // of the values of its gradient; 0: any
-  bool isFrozen = false;
-  bool isState = false; // takes the sum of its updates
-  bool isOnce = false;  // and there is one for all micro-batches
-
-  bool isStepped() const { return !isFrozen && !isState; }
-};
-
-template <typename T> class LearnerOf : public Learner {
-public:
-  LearnerOf(TensorFile initial, const TrainOptions &options, FoveaPool *pool,
-            Team &team, bool dividesState);
-
-  OwnedMemory weightsToLearn(uint64_t seed, int64_t update) override;
-  OwnedMemory weights() override { return weightsFrom(current.get()); }
-  OwnedMemory weightsToUse() override { return weightsFrom(used()); }
-  OwnedMemory gradients() override { return memoryOf(slopes.get()); }
-  void beginGradients(int64_t batches) override {
-    sums->begin(batches, slopes);
-    isFirstBatch = team.rank() == 0;
-  }
-  void addGradients(const Workspace &workspace) override;
-  void sendGradients() override { sums->send(); }
-  void sumGradients() override;
-  double learn(int64_t update) override;
-  std::string firstNotFinite() const override {
-    std::string path = firstNotFinite(slopes.get());
-    auto span = std::find_if(spans.begin(), spans.end(), [&](const Span &span) {
-      return span.path == path;
-    });
-    return span == spans.end()
-               ? ""
-               : fmt::format("{} of '{}'",
-                             span->isState ? "update" : "gradient", path);
-  }
-  std::string notFinite() const override;
-  int64_t stateBytes() const override {
-    int64_t each = options.hasBrainState ? sizeof(uint16_t) : sizeof(T);
-    return (bool(first) + bool(second)) * (to - from) * each;
-  }
-  uint64_t weightsChecksum() const override {
-    return checksum(
-        {reinterpret_cast<const char *>(current.get()), total * sizeof(T)});
-  }
-  void shareWeights() override {
-    team.broadcast(current.get(), total * int64_t(sizeof(T)));
-  }
-  void storeWeights(TensorFile &file) const override {
-    storeArray(file, "", used());
-  }
-  void store(TensorFile &file) override;
-  std::vector<std::string> load(const TensorFile &file,
-                                bool isSameRule) override;
-
-private:
-  using Memory = OwnArray<T>;
-  using State = StepState<T>;
-
-  T *used() const { return average ? average.get() : current.get(); }
-  void moveAverage();
-  OwnedMemory weightsFrom(T *array);
-  OwnedMemory memoryOf(T *array) const {
-    OwnedMemory memory;
-    for (const Span &span : spans)
-      if (array)
-        memory[span.path] = array + span.begin;
-    return memory;
-  }
-  std::string firstNotFinite(const T *array, int64_t from = 0,
-                             int64_t to = INT64_MAX) const;
-  /// Calls `work(span, first, last)` for the part of each span in from .. to.
-  template <typename Work>
-  void forSpans(int64_t from, int64_t to, const Work &work) const;
-  double normOf() const;
-  void gatherChunks(T *array);
-  void storeState(TensorFile &file, const std::string &prefix,
-                  const State &state);
-  void gatherState(TensorFile &file, const std::string &prefix, const T *state);
-  void storeArray(TensorFile &file, const std::string &prefix,
-                  const T *array) const;
-  void compare(const TensorFile &file, const std::string &prefix,
-               const std::string &what,
-               std::vector<std::string> &mistakes) const;
-  void loadArray(const TensorFile &file, const std::string &prefix, T *array,
-                 int64_t from, int64_t to);
-
-  bool takeUpdates();
-  void putUpdates();
-
-  const TrainOptions options;
-  FoveaPool *pool;
-  Team &team;
-  const bool isDivided;
-  std::vector<Span> spans;
-  int64_t total = 0;
-  std::unique_ptr<GradientSums<T>> sums;
-  /// Returns the values that this process updates: all, or its chunk if the
-  /// state is sharded.
-  int64_t from = 0, to = 0;
-  Memory current, slopes, noisy;
-  OwnArray<uint16_t> rounded; // the weights that programs read now, in bf16
-  Memory average;      // of the weights after each update; null: none is kept
-  State first, second; // from .. to-1
-  Memory updates;      // of states, while the gradients make a step
-  bool isFirstBatch = false;
-};
-
-} // namespace
-
-static constexpr DType typeOf(float) { return DType::F32; }
-static constexpr DType typeOf(double) { return DType::F64; }
 
 /// Returns whether `path` is `name`, or a parameter below it.
 static bool isBelow(const std::string &path, const std::string &name) {
@@ -222,6 +101,11 @@ OwnedMemory LearnerOf<T>::weightsToLearn(uint64_t seed, int64_t update) {
   return weightsFrom(noisy.get());
 }
 
+template <typename T> uint64_t LearnerOf<T>::weightsChecksum() const {
+  return checksum(
+      {reinterpret_cast<const char *>(current.get()), total * sizeof(T)});
+}
+
 /// What programs read of these weights.
 template <typename T> OwnedMemory LearnerOf<T>::weightsFrom(T *array) {
   OwnedMemory memory = memoryOf(array);
@@ -234,24 +118,38 @@ template <typename T> OwnedMemory LearnerOf<T>::weightsFrom(T *array) {
   return memory;
 }
 
-template <typename T>
-template <typename Work>
-void LearnerOf<T>::forSpans(int64_t from, int64_t to, const Work &work) const {
-  for (const Span &span : spans) {
-    int64_t first = std::max(from, span.begin);
-    int64_t last = std::min(to, span.begin + span.count);
-    if (first < last)
-      work(span, first, last);
+template <typename T> void LearnerOf<T>::findRows(const Workspace &program) {
+  ranges = {{0, 0}};
+  for (Span &span : spans) {
+    span.isByRows = span.isStepped() && listsRows(program, span.path);
+    if (!span.isByRows)
+      continue;
+    keepsRows = team.isAlone();
+    ranges.back().to = span.begin;
+    ranges.push_back({&span == &spans.back() ? total : (&span + 1)->begin, 0});
   }
+  ranges.back().to = total;
+  if (keepsRows)
+    sums->setRanges(ranges);
 }
 
 template <typename T>
 void LearnerOf<T>::addGradients(const Workspace &workspace) {
   T *values = sums->next();
   std::vector<RowSum<T>> rows;
+  RowGradients listed;
   for (const Span &span : spans) {
     if (span.isFrozen || (span.isOnce && !isFirstBatch))
       continue;
+    if (span.isByRows) {
+      listed.push_back(
+          readRows<T>(workspace, span.path, span.shape[0], span.width()));
+      const RowGradient<T> &own = listed.back();
+      for (size_t i = 0; i < own.rows.size() && !keepsRows; ++i)
+        std::copy_n(own.at(i, span.width()), span.width(),
+                    values + span.begin + own.rows[i] * span.width());
+      continue;
+    }
     std::string name = "grad/" + span.path;
     if (const T *gradient = workspace.wholeOutput<T>(name)) {
       rows.push_back({values + span.begin, gradient, span.count});
@@ -262,6 +160,18 @@ void LearnerOf<T>::addGradients(const Workspace &workspace) {
   }
   addRows(std::span<const RowSum<T>>(rows), pool);
   sums->add();
+  if (keepsRows) {
+    int64_t number = rowNodes.empty() ? 0 : rowNodes.back().to;
+    addToTree(rowNodes, {number, number + 1, std::move(listed)}, numBatches,
+              [&](RowGradients &left, RowGradients &right) {
+                size_t next = 0;
+                for (const Span &span : spans)
+                  if (span.isByRows) {
+                    addRowsTo(left[next], right[next], span.width());
+                    ++next;
+                  }
+              });
+  }
   isFirstBatch = false;
   waitForDevice();
 }
@@ -275,11 +185,42 @@ template <typename T> void LearnerOf<T>::sumGradients() {
   sums->finish(slopes);
   if (!isDivided)
     gatherChunks(slopes.get());
+  if (!keepsRows)
+    return;
+  rowSums.assign(std::count_if(spans.begin(), spans.end(),
+                               [](const Span &span) { return span.isByRows; }),
+                 {});
+  if (!rowNodes.empty())
+    rowSums = std::move(rowNodes.front().values);
+  rowNodes.clear();
+}
+
+template <typename T> std::vector<Segment<T>> LearnerOf<T>::segments() const {
+  std::vector<Segment<T>> all;
+  auto range = ranges.begin();
+  auto next = rowSums.begin();
+  for (const Span &span : spans) {
+    if (!span.isByRows)
+      continue;
+    all.push_back(
+        {range->from, range->to - range->from, slopes.get() + range->from});
+    ++range;
+    for (size_t i = 0; i < next->rows.size(); ++i)
+      all.push_back({span.begin + next->rows[i] * span.width(), span.width(),
+                     next->at(i, span.width())});
+    ++next;
+  }
+  all.push_back(
+      {range->from, range->to - range->from, slopes.get() + range->from});
+  return all;
 }
 
 /// The norm of all gradients: partial sums are added in order, whichever
 /// process has them.
 template <typename T> double LearnerOf<T>::normOf() const {
+  if (keepsRows)
+    return std::sqrt(
+        sumOfSquares(std::span<const Segment<T>>(segments()), total, pool));
   if (!isDivided)
     return std::sqrt(sumOfSquares(slopes.get(), total, pool));
   Parts parts;
@@ -330,26 +271,37 @@ template <typename T> void LearnerOf<T>::putUpdates() {
   });
 }
 
-template <typename T> double LearnerOf<T>::learn(int64_t update) {
-  double norm = !updates || takeUpdates()
-                    ? normOf()
-                    : std::numeric_limits<double>::infinity();
-  if (!std::isfinite(norm)) {
-    // The explanation examines all of them.
-    if (isDivided)
-      gatherChunks(slopes.get());
-    return norm;
+template <typename T> void LearnerOf<T>::clipGradients(double norm) {
+  auto next = rowSums.begin();
+  for (const Span &span : spans) {
+    if (span.isByRows && keepsRows) {
+      std::vector<T> &values = (next++)->values;
+      if (span.clip > 0)
+        clamp(values.data(), span.clip, static_cast<int64_t>(values.size()));
+    } else if (span.clip > 0) {
+      int64_t first = std::max(from, span.begin);
+      int64_t last = std::min(to, span.begin + span.count);
+      if (first < last)
+        clamp(slopes.get() + first, span.clip, last - first);
+    }
   }
-  forSpans(from, to, [&](const Span &span, int64_t first, int64_t last) {
-    if (span.clip > 0)
-      clamp(slopes.get() + first, span.clip, last - first);
-  });
-  if (options.clip > 0) {
-    double left = options.clipValue.empty() ? norm : normOf();
-    if (left > options.clip)
-      scale(slopes.get() + from, options.clip / left, to - from, pool);
-  }
-  double rate = rateAt(options.rate, update);
+  if (options.clip <= 0)
+    return;
+  double left = options.clipValue.empty() ? norm : normOf();
+  if (left <= options.clip)
+    return;
+  double factor = options.clip / left;
+  if (!keepsRows)
+    return scale(slopes.get() + from, factor, to - from, pool);
+  for (Range range : ranges)
+    scale(slopes.get() + range.from, factor, range.to - range.from, pool);
+  for (RowGradient<T> &rows : rowSums)
+    scale(rows.values.data(), factor, static_cast<int64_t>(rows.values.size()),
+          pool);
+}
+
+/// Makes the step of all weights but those of which some rows have one.
+template <typename T> void LearnerOf<T>::stepAll(int64_t update, double rate) {
   auto stepOver = [&](int64_t begin, int64_t end) {
     begin = std::max(begin, from);
     end = std::min(end, to);
@@ -367,15 +319,68 @@ template <typename T> double LearnerOf<T>::learn(int64_t update) {
            slopes.get() + begin, at(first.reals), at(second.reals), end - begin,
            pool);
   };
-  // Everything between two parameters without a step, at once.
+  // Everything between two parameters without such a step, at once.
   int64_t begin = 0;
   for (const Span &span : spans) {
-    if (span.isStepped())
+    if (span.isStepped() && !stepsRows(span))
       continue;
     stepOver(begin, span.begin);
     begin = span.begin + span.count;
   }
   stepOver(begin, total);
+}
+
+/// Makes the step of the rows that have gradients. If updates are lazy, the
+/// other rows keep what the optimiser knows of them; if not, they have a step
+/// that changes nothing.
+template <typename T> void LearnerOf<T>::stepRows(int64_t update, double rate) {
+  std::vector<Segment<T>> rows;
+  auto add = [&](const Span &span, int64_t row, const T *values) {
+    auto isZero = [](T value) { return value == 0; };
+    if (!options.isLazy() ||
+        !std::all_of(values, values + span.width(), isZero))
+      rows.push_back({span.begin + row * span.width(), span.width(), values});
+  };
+  auto next = rowSums.begin();
+  for (const Span &span : spans) {
+    if (!stepsRows(span))
+      continue;
+    if (keepsRows) {
+      for (size_t i = 0; i < next->rows.size(); ++i)
+        add(span, next->rows[i], next->at(i, span.width()));
+      ++next;
+    } else {
+      for (int64_t row = 0; row < span.shape[0]; ++row)
+        add(span, row, slopes.get() + span.begin + row * span.width());
+    }
+  }
+  if (rows.empty())
+    return;
+  StepArrays<T> memory{current.get(),
+                       first.reals.get(),
+                       second.reals.get(),
+                       first.brains.get(),
+                       second.brains.get(),
+                       options.hasBrainState,
+                       from};
+  fovea::runtime::stepRows(options.optimiser, update, rate, memory,
+                           std::span<const Segment<T>>(rows), pool);
+}
+
+template <typename T> double LearnerOf<T>::learn(int64_t update) {
+  double norm = !updates || takeUpdates()
+                    ? normOf()
+                    : std::numeric_limits<double>::infinity();
+  if (!std::isfinite(norm)) {
+    // The explanation examines all of them.
+    if (isDivided)
+      gatherChunks(slopes.get());
+    return norm;
+  }
+  clipGradients(norm);
+  double rate = rateAt(options.rate, update);
+  stepAll(update, rate);
+  stepRows(update, rate);
   waitForDevice();
   if (updates)
     putUpdates();
@@ -420,6 +425,24 @@ std::string LearnerOf<T>::firstNotFinite(const T *array, int64_t from,
   return path;
 }
 
+template <typename T> std::string LearnerOf<T>::firstNotFinite() const {
+  auto isFinite = [](T value) { return std::isfinite(value); };
+  auto next = rowSums.begin();
+  for (const Span &span : spans) {
+    const T *values = slopes.get() + span.begin;
+    int64_t count = span.count;
+    if (span.isByRows && keepsRows) {
+      values = next->values.data();
+      count = static_cast<int64_t>(next->values.size());
+      ++next;
+    }
+    if (!std::all_of(values, values + count, isFinite))
+      return fmt::format("{} of '{}'", span.isState ? "update" : "gradient",
+                         span.path);
+  }
+  return "";
+}
+
 template <typename T> std::string LearnerOf<T>::notFinite() const {
   if (std::string path = firstNotFinite(current.get()); !path.empty())
     return fmt::format("the weights of '{}' are", path);
@@ -435,146 +458,6 @@ template <typename T> std::string LearnerOf<T>::notFinite() const {
       return fmt::format("the optimiser's values of '{}' are", path);
   }
   return "";
-}
-
-//===----------------------------------------------------------------------===//
-// Files
-//===----------------------------------------------------------------------===//
-
-template <typename T>
-void LearnerOf<T>::storeArray(TensorFile &file, const std::string &prefix,
-                              const T *array) const {
-  for (const Span &span : spans) {
-    Tensor &tensor = file.tensors[prefix + span.path];
-    tensor.type = typeOf(T());
-    tensor.shape = span.shape;
-    tensor.bytes.resize(span.count * sizeof(T));
-    if (span.count > 0)
-      std::memcpy(tensor.bytes.data(), array + span.begin, tensor.bytes.size());
-  }
-}
-
-template <typename T>
-void LearnerOf<T>::compare(const TensorFile &file, const std::string &prefix,
-                           const std::string &what,
-                           std::vector<std::string> &mistakes) const {
-  for (const Span &span : spans) {
-    auto found = file.tensors.find(prefix + span.path);
-    bool isMissing = found == file.tensors.end();
-    if (!isMissing && found->second.shape == span.shape &&
-        found->second.type == typeOf(T()))
-      continue;
-    mistakes.push_back(
-        fmt::format("{}'{}' is {} {} in the model but {} in the resumed run",
-                    what, span.path, nameOf(typeOf(T())), shapeText(span.shape),
-                    isMissing ? "missing"
-                              : fmt::format("{} {}", nameOf(found->second.type),
-                                            shapeText(found->second.shape))));
-  }
-  for (const auto &[name, tensor] : file.tensors) {
-    if (!name.starts_with(prefix))
-      continue;
-    std::string path = name.substr(prefix.size());
-    if (std::none_of(spans.begin(), spans.end(),
-                     [&](const Span &span) { return span.path == path; }))
-      mistakes.push_back(fmt::format(
-          "{}'{}' of the resumed run is not a parameter of the model", what,
-          path));
-  }
-}
-
-/// Reads the values from .. to-1 into `array`.
-template <typename T>
-void LearnerOf<T>::loadArray(const TensorFile &file, const std::string &prefix,
-                             T *array, int64_t from, int64_t to) {
-  forSpans(from, to, [&](const Span &span, int64_t first, int64_t last) {
-    const Tensor &tensor = file.tensors.at(prefix + span.path);
-    std::memcpy(array + (first - from),
-                tensor.bytes.data() + (first - span.begin) * sizeof(T),
-                (last - first) * sizeof(T));
-  });
-}
-
-/// Stores values that bf16 has in two bytes each.
-static void narrow(TensorFile &file, const std::string &prefix) {
-  for (auto &[name, tensor] : file.tensors)
-    if (name.starts_with(prefix))
-      tensor = Tensor::of(DType::BF16, tensor.shape, tensor.toDoubles());
-}
-
-/// Sharded state must be gathered while it is stored.
-template <typename T>
-void LearnerOf<T>::storeState(TensorFile &file, const std::string &prefix,
-                              const State &state) {
-  if (!state)
-    return;
-  state.read([&](const T *values) {
-    if (isDivided)
-      gatherState(file, prefix, values);
-    else if (team.isFirst())
-      storeArray(file, prefix, values);
-  });
-  // What is read from a file has at most the type of the weights.
-  if (state.brains && team.isFirst() && typeOf(T()) == DType::F32)
-    narrow(file, prefix);
-}
-
-template <typename T>
-void LearnerOf<T>::gatherState(TensorFile &file, const std::string &prefix,
-                               const T *state) {
-  Memory all = team.isFirst() ? allocateArray<T>(total) : nullptr;
-  Parts in = sums->lines(), out = in;
-  int64_t own = in.counts[team.rank()];
-  out.counts.assign(team.size(), 0);
-  out.places.assign(team.size(), 0);
-  out.counts[0] = own;
-  if (!team.isFirst())
-    in.counts.assign(team.size(), 0);
-  team.finish(team.beginExchange(state, out, all.get(), in, lineBytes));
-  if (all)
-    storeArray(file, prefix, all.get());
-}
-
-template <typename T> void LearnerOf<T>::store(TensorFile &file) {
-  if (team.isFirst())
-    storeArray(file, "weights/", current.get());
-  if (team.isFirst() && average)
-    storeArray(file, "average/", average.get());
-  storeState(file, "first/", first);
-  storeState(file, "second/", second);
-}
-
-template <typename T>
-std::vector<std::string> LearnerOf<T>::load(const TensorFile &file,
-                                            bool isSameRule) {
-  std::vector<std::string> mistakes;
-  compare(file, "weights/", "", mistakes);
-  if (!isSameRule)
-    return mistakes;
-  // The state need not repeat errors that the weights report.
-  if (mistakes.empty() && first)
-    compare(file, "first/", "the first state of ", mistakes);
-  if (mistakes.empty() && second)
-    compare(file, "second/", "the second state of ", mistakes);
-  // An average that begins now begins with the weights.
-  bool hasAverage = false;
-  for (const Span &span : spans)
-    hasAverage |= file.tensors.contains("average/" + span.path);
-  if (mistakes.empty() && average && hasAverage)
-    compare(file, "average/", "the average of ", mistakes);
-  if (!mistakes.empty())
-    return mistakes;
-  loadArray(file, "weights/", current.get(), 0, total);
-  if (average)
-    loadArray(file, hasAverage ? "average/" : "weights/", average.get(), 0,
-              total);
-  if (first)
-    first.write(
-        [&](T *values) { loadArray(file, "first/", values, from, to); });
-  if (second)
-    second.write(
-        [&](T *values) { loadArray(file, "second/", values, from, to); });
-  return mistakes;
 }
 
 std::unique_ptr<Learner> Learner::create(TensorFile initial,

@@ -41,6 +41,9 @@ public:
   /// of them that the options ask for.
   virtual OwnedMemory weightsToUse() = 0;
 
+  /// Asks a program which gradients it lists by rows, before the first update.
+  virtual void findRows(const Workspace &program) = 0;
+
   /// Gradients get memory at the first summation.
   virtual OwnedMemory gradients() = 0;
   /// Begins an update of `batches` micro-batches; this process runs its share

@@ -21,6 +21,7 @@ int fovea::runtime::numStates(const OptimiserOptions &options) {
   case Rule::Sgd:
     return 0;
   case Rule::Momentum:
+  case Rule::Adagrad:
     return 1;
   case Rule::RmsProp:
   case Rule::Adadelta:
@@ -94,6 +95,53 @@ double fovea::runtime::sumOfSquares(const T *values, int64_t count,
                                     FoveaPool *pool) {
   double total = 0;
   for (double sum : partsOfSquares(values, count, pool))
+    total += sum;
+  return total;
+}
+
+/// Adds the squares of `count` values, the first of which is number `place` of
+/// all, to the partial sums.
+template <typename T>
+static void addSquares(const T *values, int64_t place, int64_t count,
+                       double (&parts)[lanesOfPart]) {
+  constexpr int64_t lanes = lanesOfPart;
+  auto add = [&](int64_t i) {
+    parts[(place + i) % lanes] += double(values[i]) * double(values[i]);
+  };
+  int64_t i = 0;
+  for (; i < count && (place + i) % lanes != 0; ++i)
+    add(i);
+  for (; i + lanes <= count; i += lanes)
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      parts[lane] += double(values[i + lane]) * double(values[i + lane]);
+  for (; i < count; ++i)
+    add(i);
+}
+
+template <typename T>
+double fovea::runtime::sumOfSquares(std::span<const Segment<T>> segments,
+                                    int64_t count, FoveaPool *pool) {
+  static_assert(chunk % lanesOfPart == 0, "lanes begin anew with a chunk");
+  std::vector<double> sums((count + chunk - 1) / chunk);
+  forChunks(count, pool, [&](int64_t begin, int64_t end) {
+    double parts[lanesOfPart] = {};
+    auto segment = std::partition_point(
+        segments.begin(), segments.end(), [&](const Segment<T> &each) {
+          return each.begin + each.count <= begin;
+        });
+    for (; segment != segments.end() && segment->begin < end; ++segment) {
+      int64_t from = std::max(begin, segment->begin);
+      int64_t to = std::min(end, segment->begin + segment->count);
+      addSquares(segment->values + (from - segment->begin), from, to - from,
+                 parts);
+    }
+    double sum = 0;
+    for (double part : parts)
+      sum += part;
+    sums[begin / chunk] = sum;
+  });
+  double total = 0;
+  for (double sum : sums)
     total += sum;
   return total;
 }
@@ -179,74 +227,101 @@ static std::string kernelOf(Rule rule) {
   return std::string(nameOf(rule == Rule::AdamW ? Rule::Adam : rule));
 }
 
+namespace {
+/// What all weights of an update share, in the type of the weights.
+template <typename T> struct StepNumbers {
+  Rule rule;
+  T rate, eps, b1, b2, rest1, rest2, decay, size, root, kept;
+
+  StepNumbers(const OptimiserOptions &options, int64_t update, double rate)
+      : rule(options.rule), rate(static_cast<T>(rate)),
+        eps(static_cast<T>(options.eps)), b1(static_cast<T>(options.b1)),
+        b2(static_cast<T>(options.b2)), rest1(static_cast<T>(1 - options.b1)),
+        rest2(static_cast<T>(1 - options.b2)) {
+    const bool isDecoupled = rule == Rule::AdamW;
+    const double t = static_cast<double>(update);
+    decay = static_cast<T>(isDecoupled ? 0 : options.decay);
+    size = static_cast<T>(rate / (1 - powOf(options.b1, t)));
+    root = static_cast<T>(std::sqrt(1 - powOf(options.b2, t)));
+    kept = static_cast<T>(isDecoupled ? 1 - rate * options.decay : 1);
+  }
+};
+} // namespace
+
+/// One update of `count` weights, on this thread.
+template <typename T>
+static void stepPart(const StepNumbers<T> &numbers, T *weights,
+                     const T *gradients, T *first, T *second, int64_t count) {
+  const auto [rule, rate, eps, b1, b2, rest1, rest2, decay, size, root, kept] =
+      numbers;
+  switch (rule) {
+  case Rule::Sgd:
+    for (int64_t i = 0; i < count; ++i)
+      weights[i] -= rate * (gradients[i] + decay * weights[i]);
+    return;
+  case Rule::Momentum:
+    for (int64_t i = 0; i < count; ++i) {
+      first[i] = b1 * first[i] + (gradients[i] + decay * weights[i]);
+      weights[i] -= rate * first[i];
+    }
+    return;
+  case Rule::Adagrad:
+    for (int64_t i = 0; i < count; ++i) {
+      T g = gradients[i] + decay * weights[i];
+      first[i] += g * g;
+      weights[i] -= rate * (g / (std::sqrt(first[i]) + eps));
+    }
+    return;
+  case Rule::RmsProp:
+    for (int64_t i = 0; i < count; ++i) {
+      T g = gradients[i] + decay * weights[i];
+      second[i] = b2 * second[i] + rest2 * g * g;
+      first[i] = b1 * first[i] + g / (std::sqrt(second[i]) + eps);
+      weights[i] -= rate * first[i];
+    }
+    return;
+  case Rule::Adadelta:
+    for (int64_t i = 0; i < count; ++i) {
+      T g = gradients[i] + decay * weights[i];
+      second[i] = b2 * second[i] + rest2 * g * g;
+      T d = std::sqrt(first[i] + eps) / std::sqrt(second[i] + eps) * g;
+      first[i] = b2 * first[i] + rest2 * d * d;
+      weights[i] -= rate * d;
+    }
+    return;
+  case Rule::Adam:
+  case Rule::AdamW:
+    for (int64_t i = 0; i < count; ++i) {
+      T g = gradients[i] + decay * weights[i];
+      first[i] = b1 * first[i] + rest1 * g;
+      second[i] = b2 * second[i] + rest2 * g * g;
+      weights[i] = kept * weights[i] -
+                   size * first[i] / (std::sqrt(second[i]) / root + eps);
+    }
+    return;
+  }
+}
+
 template <typename T>
 void fovea::runtime::step(const OptimiserOptions &options, int64_t update,
-                          double rateAsDouble, T *weights, const T *gradients,
-                          T *first, T *second, int64_t count, FoveaPool *pool) {
-  const T rate = static_cast<T>(rateAsDouble),
-          eps = static_cast<T>(options.eps);
-  const T b1 = static_cast<T>(options.b1), b2 = static_cast<T>(options.b2);
-  const T rest1 = static_cast<T>(1 - options.b1);
-  const T rest2 = static_cast<T>(1 - options.b2);
-  const bool isDecoupled = options.rule == Rule::AdamW;
-  const T decay = static_cast<T>(isDecoupled ? 0 : options.decay);
-  const double t = static_cast<double>(update);
-  const T size = static_cast<T>(rateAsDouble / (1 - powOf(options.b1, t)));
-  const T root = static_cast<T>(std::sqrt(1 - powOf(options.b2, t)));
-  const T kept =
-      static_cast<T>(isDecoupled ? 1 - rateAsDouble * options.decay : 1);
+                          double rate, T *weights, const T *gradients, T *first,
+                          T *second, int64_t count, FoveaPool *pool) {
+  const StepNumbers<T> numbers(options, update, rate);
   // In the order of StepList.
   if (launchOwn(kernelOf(options.rule).c_str(), weights,
                 {inList(weights), inList(gradients), inList(first),
-                 inList(second), bitsOf(rate), bitsOf(eps), bitsOf(b1),
-                 bitsOf(b2), bitsOf(rest1), bitsOf(rest2), bitsOf(decay),
-                 bitsOf(size), bitsOf(root), bitsOf(kept)},
+                 inList(second), bitsOf(numbers.rate), bitsOf(numbers.eps),
+                 bitsOf(numbers.b1), bitsOf(numbers.b2), bitsOf(numbers.rest1),
+                 bitsOf(numbers.rest2), bitsOf(numbers.decay),
+                 bitsOf(numbers.size), bitsOf(numbers.root),
+                 bitsOf(numbers.kept)},
                 count))
     return;
-  switch (options.rule) {
-  case Rule::Sgd:
-    return forChunks(count, pool, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        weights[i] -= rate * (gradients[i] + decay * weights[i]);
-    });
-  case Rule::Momentum:
-    return forChunks(count, pool, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        first[i] = b1 * first[i] + (gradients[i] + decay * weights[i]);
-        weights[i] -= rate * first[i];
-      }
-    });
-  case Rule::RmsProp:
-    return forChunks(count, pool, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        T g = gradients[i] + decay * weights[i];
-        second[i] = b2 * second[i] + rest2 * g * g;
-        first[i] = b1 * first[i] + g / (std::sqrt(second[i]) + eps);
-        weights[i] -= rate * first[i];
-      }
-    });
-  case Rule::Adadelta:
-    return forChunks(count, pool, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        T g = gradients[i] + decay * weights[i];
-        second[i] = b2 * second[i] + rest2 * g * g;
-        T d = std::sqrt(first[i] + eps) / std::sqrt(second[i] + eps) * g;
-        first[i] = b2 * first[i] + rest2 * d * d;
-        weights[i] -= rate * d;
-      }
-    });
-  case Rule::Adam:
-  case Rule::AdamW:
-    return forChunks(count, pool, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        T g = gradients[i] + decay * weights[i];
-        first[i] = b1 * first[i] + rest1 * g;
-        second[i] = b2 * second[i] + rest2 * g * g;
-        weights[i] = kept * weights[i] -
-                     size * first[i] / (std::sqrt(second[i]) / root + eps);
-      }
-    });
-  }
+  forChunks(count, pool, [&](int64_t begin, int64_t end) {
+    stepPart(numbers, weights + begin, gradients + begin,
+             first ? first + begin : nullptr, second ? second + begin : nullptr,
+             end - begin);
+  });
 }
 
 /// Wellons's `lowbias32`, of a place and an update.
@@ -266,35 +341,80 @@ static uint16_t drawBrain(float value, uint32_t dice) {
   return static_cast<uint16_t>((std::bit_cast<uint32_t>(value) + dice) >> 16);
 }
 
+/// The same as `stepPart`, with state in bf16. `number` is the place of the
+/// first weight.
+template <typename T>
+static void stepPartInBrains(const StepNumbers<T> &numbers, int64_t update,
+                             T *weights, const T *gradients, uint16_t *first,
+                             uint16_t *second, int64_t number, int64_t count) {
+  constexpr int64_t atOnce = 1024;
+  T firstOwn[atOnce], secondOwn[atOnce];
+  for (int64_t at = 0; at < count; at += atOnce) {
+    int64_t most = std::min(atOnce, count - at);
+    for (int64_t i = 0; i < most; ++i) {
+      firstOwn[i] = first ? brainOf(first[at + i]) : 0;
+      secondOwn[i] = second ? brainOf(second[at + i]) : 0;
+    }
+    stepPart(numbers, weights + at, gradients + at, firstOwn, secondOwn, most);
+    for (int64_t i = 0; i < most; ++i) {
+      uint32_t dice = diceOf(number + at + i, update);
+      if (first)
+        first[at + i] =
+            drawBrain(static_cast<float>(firstOwn[i]), dice & 0xFFFF);
+      if (second)
+        second[at + i] =
+            drawBrain(static_cast<float>(secondOwn[i]), dice >> 16);
+    }
+  }
+}
+
 template <typename T>
 void fovea::runtime::stepInBrains(const OptimiserOptions &options,
                                   int64_t update, double rate, T *weights,
                                   const T *gradients, uint16_t *first,
                                   uint16_t *second, int64_t number,
                                   int64_t count, FoveaPool *pool) {
-  constexpr int64_t atOnce = 4096;
+  const StepNumbers<T> numbers(options, update, rate);
   forChunks(count, pool, [&](int64_t begin, int64_t end) {
-    std::vector<T> own(2 * atOnce);
-    for (int64_t at = begin; at < end; at += atOnce) {
-      int64_t most = std::min(atOnce, end - at);
-      T *firstOwn = own.data(), *secondOwn = firstOwn + atOnce;
-      for (int64_t i = 0; i < most; ++i) {
-        firstOwn[i] = first ? brainOf(first[at + i]) : 0;
-        secondOwn[i] = second ? brainOf(second[at + i]) : 0;
-      }
-      step(options, update, rate, weights + at, gradients + at, firstOwn,
-           secondOwn, most, nullptr);
-      for (int64_t i = 0; i < most; ++i) {
-        uint32_t dice = diceOf(number + at + i, update);
-        if (first)
-          first[at + i] =
-              drawBrain(static_cast<float>(firstOwn[i]), dice & 0xFFFF);
-        if (second)
-          second[at + i] =
-              drawBrain(static_cast<float>(secondOwn[i]), dice >> 16);
-      }
-    }
+    stepPartInBrains(numbers, update, weights + begin, gradients + begin,
+                     first ? first + begin : nullptr,
+                     second ? second + begin : nullptr, number + begin,
+                     end - begin);
   });
+}
+
+template <typename T>
+void fovea::runtime::stepRows(const OptimiserOptions &options, int64_t update,
+                              double rate, const StepArrays<T> &memory,
+                              std::span<const Segment<T>> rows,
+                              FoveaPool *pool) {
+  const StepNumbers<T> numbers(options, update, rate);
+  auto at = [](auto *array, int64_t place) {
+    return array ? array + place : nullptr;
+  };
+  struct Frame {
+    decltype(at) &place;
+    const StepNumbers<T> &numbers;
+    const StepArrays<T> &memory;
+    std::span<const Segment<T>> rows;
+    int64_t update;
+  } frame{at, numbers, memory, rows, update};
+  auto run = [](void *opaque, int64_t from, int64_t to) {
+    auto &[at, numbers, memory, rows, update] = *static_cast<Frame *>(opaque);
+    for (const Segment<T> &row : rows.subspan(from, to - from)) {
+      T *weights = memory.weights + row.begin;
+      int64_t place = row.begin - memory.begin;
+      if (memory.isInBrains)
+        stepPartInBrains(numbers, update, weights, row.values,
+                         at(memory.firstBrains, place),
+                         at(memory.secondBrains, place), row.begin, row.count);
+      else
+        stepPart(numbers, weights, row.values, at(memory.first, place),
+                 at(memory.second, place), row.count);
+    }
+  };
+  fovea_parallel(pool, run, &frame, static_cast<int64_t>(rows.size()),
+                 /*atOnce=*/32);
 }
 
 template <typename T>
@@ -337,6 +457,12 @@ template void fovea::runtime::stepInBrains(const OptimiserOptions &, int64_t,
                                            double, float *, const float *,
                                            uint16_t *, uint16_t *, int64_t,
                                            int64_t, FoveaPool *);
+template double fovea::runtime::sumOfSquares(std::span<const Segment<float>>,
+                                             int64_t, FoveaPool *);
+template void fovea::runtime::stepRows(const OptimiserOptions &, int64_t,
+                                       double, const StepArrays<float> &,
+                                       std::span<const Segment<float>>,
+                                       FoveaPool *);
 template void fovea::runtime::limitRows(float *, int64_t, int64_t, double);
 
 template std::vector<double>
@@ -359,4 +485,10 @@ template void fovea::runtime::stepInBrains(const OptimiserOptions &, int64_t,
                                            double, double *, const double *,
                                            uint16_t *, uint16_t *, int64_t,
                                            int64_t, FoveaPool *);
+template double fovea::runtime::sumOfSquares(std::span<const Segment<double>>,
+                                             int64_t, FoveaPool *);
+template void fovea::runtime::stepRows(const OptimiserOptions &, int64_t,
+                                       double, const StepArrays<double> &,
+                                       std::span<const Segment<double>>,
+                                       FoveaPool *);
 template void fovea::runtime::limitRows(double *, int64_t, int64_t, double);

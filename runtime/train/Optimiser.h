@@ -31,6 +31,18 @@ template <typename T>
 std::vector<double> partsOfSquares(const T *values, int64_t count,
                                    FoveaPool *pool);
 
+/// Consecutive numbers of an array, which may lie elsewhere.
+template <typename T> struct Segment {
+  int64_t begin = 0, count = 0; // in the array
+  const T *values = nullptr;
+};
+
+/// The sum of squares of an array of `count` numbers that are zero outside of
+/// the segments, which are in ascending order: the same bits.
+template <typename T>
+double sumOfSquares(std::span<const Segment<T>> segments, int64_t count,
+                    FoveaPool *pool);
+
 /// values = 0.
 template <typename T> void clear(T *values, int64_t count);
 
@@ -76,6 +88,21 @@ template <typename T>
 void step(const OptimiserOptions &options, int64_t update, double rate,
           T *weights, const T *gradients, T *first, T *second, int64_t count,
           FoveaPool *pool);
+
+/// All weights, and what the rule keeps for those from `begin` on, in one of
+/// both types.
+template <typename T> struct StepArrays {
+  T *weights = nullptr, *first = nullptr, *second = nullptr;
+  uint16_t *firstBrains = nullptr, *secondBrains = nullptr;
+  bool isInBrains = false;
+  int64_t begin = 0;
+};
+
+/// The same update, of the weights for which `rows` has gradients.
+template <typename T>
+void stepRows(const OptimiserOptions &options, int64_t update, double rate,
+              const StepArrays<T> &memory, std::span<const Segment<T>> rows,
+              FoveaPool *pool);
 
 /// Shrinks each row of [rows, columns] to a norm of at most `most`.
 template <typename T>

@@ -227,6 +227,12 @@ Status Reader::readOptimiser(const std::string &text) {
     rate = 1;
     return take("optimiser", call, {{"rho", &o.b2, 0, 1}, eps});
   }
+  if (call.name == "adagrad") {
+    o.rule = Rule::Adagrad;
+    o.eps = 1e-10;
+    rate = 0.01;
+    return take("optimiser", call, {eps});
+  }
   if (call.name == "rmsprop") {
     o.rule = Rule::RmsProp;
     o.b1 = 0;
@@ -246,7 +252,7 @@ Status Reader::readOptimiser(const std::string &text) {
   }
   return mistake("optimiser",
                  fmt::format("unknown value '{}' (expected adam, adamw, "
-                             "adadelta, rmsprop, momentum or sgd)",
+                             "adadelta, rmsprop, adagrad, momentum or sgd)",
                              call.name));
 }
 
@@ -381,6 +387,13 @@ Status Reader::run() {
     options.hasBrainState = found->second == "bf16";
   if (options.hasBrainState && Device::current())
     return mistake("optimiser_state", "takes f32 on a GPU, not 'bf16'");
+  if (auto found = entries.find("lazy"); found != entries.end())
+    options.lazy = found->second == "true";
+  if (options.isLazy() && Device::current())
+    return mistake("lazy", "takes false on a GPU, not 'true'");
+  if (options.isLazy() && options.columnNorm > 0)
+    return mistake("lazy", "does not go with 'column_norm', which changes all "
+                           "rows");
   if (auto found = entries.find("bucket"); found != entries.end()) {
     options.buckets = found->second != "none";
     bool isLength = options.buckets && found->second != "all";
@@ -405,6 +418,8 @@ std::string_view fovea::runtime::nameOf(Rule rule) {
     return "sgd";
   case Rule::Momentum:
     return "momentum";
+  case Rule::Adagrad:
+    return "adagrad";
   case Rule::RmsProp:
     return "rmsprop";
   case Rule::Adadelta:
@@ -424,6 +439,8 @@ static std::string textOf(const OptimiserOptions &o) {
     return std::string(name);
   case Rule::Momentum:
     return fmt::format("{}({})", name, o.b1);
+  case Rule::Adagrad:
+    return fmt::format("{}({})", name, o.eps);
   case Rule::RmsProp:
     return fmt::format("{}({}, {}, {})", name, o.b2, o.eps, o.b1);
   case Rule::Adadelta:
@@ -472,6 +489,7 @@ fovea::runtime::describe(const TrainOptions &options) {
       {"column_norm", number(options.columnNorm)},
       {"polyak", number(options.polyak)},
       {"optimiser_state", options.hasBrainState ? "bf16" : "none"},
+      {"lazy", options.isLazy() ? "true" : "none"},
       {"rounding", options.roundsWeights ? "bf16" : "none"},
       // Trainings of earlier versions have noise of another kind.
       {"noise", number(options.noise) +
@@ -490,4 +508,13 @@ fovea::runtime::describe(const TrainOptions &options) {
   if (clips.empty())
     clips = "none";
   return texts;
+}
+
+bool TrainOptions::takesRows() const {
+  // Adagrad without eps divides zero by zero.
+  bool keepsNoMean =
+      optimiser.rule == Rule::Sgd ||
+      (optimiser.rule == Rule::Adagrad && optimiser.eps > 0);
+  bool leavesRows = keepsNoMean && optimiser.decay == 0;
+  return columnNorm == 0 && lazy.value_or(leavesRows);
 }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,8 @@ enum class Rule {
   /// Polyak (1964), as Sutskever et al. (2013) use it: v = m v + g;
   /// w -= rate v.
   Momentum,
+  /// Duchi, Hazan and Singer (2011): r += g^2; w -= rate g / (sqrt(r) + eps).
+  Adagrad,
   /// Tieleman and Hinton (2012), lecture 6.5: r = rho r + (1 - rho) g^2;
   /// w -= rate g / (sqrt(r) + eps).
   RmsProp,
@@ -96,6 +99,12 @@ struct TrainOptions {
   /// Programs read weights rounded to bf16 (runtime/data/Quantise.h), and
   /// updates change the f32 weights.
   bool roundsWeights = false;
+  /// Whether rows of embeddings without a gradient keep what the optimiser
+  /// knows of them; not given: only where that changes nothing.
+  std::optional<bool> lazy;
+  bool isLazy() const { return lazy.value_or(false); }
+  /// Whether gradients may list rows (RowNames.h): rows without one stay.
+  bool takesRows() const;
   /// The optimiser's state has two bytes per value (StepState.h).
   bool hasBrainState = false;
   int64_t batch = 32; // examples, or tokens

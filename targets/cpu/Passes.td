@@ -64,4 +64,34 @@ def LeaveRows : Pass<"attn-leave-rows", "ProgramOp"> {
   }];
 }
 
+def ListRows : Pass<"attn-list-rows", "ProgramOp"> {
+  let summary = "gradients of embeddings list the rows that a batch reads";
+  let description = [{
+    * In: a batched program, whose equations are final.
+    * Out: if the program has the attribute `attn.lists_rows`, a gradient whose
+      terms choose their rows becomes several outputs: its parts, which are
+      `partial`, and the number of terms of each of their rows
+      (runtime/train/RowNames.h). The caller adds the parts of a row in their
+      order, as the equation did that added all rows.
+    * After: all that forms sums, and `attn-order-sums`.
+    * Before: `attn-divide-work`, which divides the new equations, too.
+    * Not: gradients with another part, such as those of weights that a matrix
+      product multiplies or that a penalty reads.
+
+    Example: an embedding.
+
+    ```mlir
+    %g = attn.compute (%w: 30000, %k: 64) sum (%t: "T") where { %word[%t] == %w } { %d[%t, %k] }
+    attn.output "grad/emb.weight" %g
+
+    // becomes
+
+    %n = attn.compute (%w: 30000) sum (%t: "T") where { %word[%t] == %w } { 1 }
+    %g = attn.compute (%w: 30000, %k: 64) sum (%t: "T") where { %word[%t] == %w } { %d[%t, %k] } {partial}
+    attn.output "part.0/emb.weight" %g
+    attn.output "terms.0/emb.weight" %n
+    ```
+  }];
+}
+
 #endif // FOVEA_TARGETS_CPU_PASSES_TD

@@ -34,8 +34,10 @@ void CpuDialect::initialize() {
 }
 
 void CpuTargetAttr::addPasses(Stage stage, AddPass add) const {
-  if (stage == Stage::beforeStrips)
+  if (stage == Stage::beforeStrips) {
+    add(createListRows());
     add(createGuardSteps());
+  }
   if (stage == Stage::afterKernels)
     add(createLeaveRows());
 }

@@ -28,6 +28,7 @@
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-choose-blocks))"
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-choose-tiles))"
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-leave-rows))"
+// RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-list-rows))"
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file "--pass-pipeline=builtin.module(attn.program(attn-guard-steps))"
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-check-phase=phase=batch
 // RUN: fovea-opt %s --verify-diagnostics --split-input-file --attn-check-phase=phase=kernels

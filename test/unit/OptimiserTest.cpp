@@ -9,6 +9,7 @@
 #include "runtime/Philox.h"
 #include "runtime/data/DataOrder.h"
 #include "runtime/train/Learner.h"
+#include "runtime/train/RowGradients.h"
 #include "runtime/train/WeightNoise.h"
 
 #include <algorithm>
@@ -77,6 +78,13 @@ TEST(Optimiser, RmsProp) {
   expectUpdates(
       {{"optimiser", "rmsprop(0.9, 0, momentum = 0.5)"}, {"rate", "0.01"}},
       1 - 0.01 * v1, 1 - 0.01 * v1 - 0.01 * v2);
+}
+
+// Duchi, Hazan and Singer (2011): r = 0.25, then 0.3125.
+TEST(Optimiser, Adagrad) {
+  double once = 1 - 0.01 * (0.5 / 0.6);
+  expectUpdates({{"optimiser", "adagrad(0.1)"}}, once,
+                once + 0.01 * 0.25 / (std::sqrt(0.3125) + 0.1));
 }
 
 // Zeiler (2012), algorithm 1, with rho = 0.9 and eps = 0.01.
@@ -190,7 +198,7 @@ TEST(TrainOptions, Entries) {
 TEST(TrainOptions, Mistakes) {
   EXPECT_EQ(mistakeIn({{"optimiser", "lion"}}),
             "train { optimiser = .. }: unknown value 'lion' (expected adam, "
-            "adamw, adadelta, rmsprop, momentum or sgd)");
+            "adamw, adadelta, rmsprop, adagrad, momentum or sgd)");
   EXPECT_EQ(mistakeIn({{"optimiser", "adam(0.9, 0.99, 1e-9, 4)"}}),
             "train { optimiser = .. }: 'adam' takes (b1, b2, eps), not '4'");
   EXPECT_EQ(mistakeIn({{"optimiser", "adam(beta = 4)"}}),
@@ -253,6 +261,94 @@ TEST(Learner, StateIsThatOfTheSameModel) {
   EXPECT_EQ(other->load(file, true),
             std::vector<std::string>{"'a' is F32 [3] in the model but F32 [2] "
                                      "in the resumed run"});
+}
+
+/// Some numbers of an array, and zeros elsewhere.
+static std::vector<float> withSegments(std::vector<Segment<float>> &segments,
+                                       std::vector<float> &own, int64_t count) {
+  std::vector<float> whole(count);
+  for (size_t i = 0; i < own.size(); ++i)
+    own[i] = std::sin(float(i) * 1.7F) * 3;
+  const float *next = own.data();
+  for (Segment<float> &segment : segments) {
+    segment.values = next;
+    std::copy_n(next, segment.count, whole.begin() + segment.begin);
+    next += segment.count;
+  }
+  return whole;
+}
+
+TEST(Optimiser, SquaresOfSegmentsHaveTheBitsOfAll) {
+  constexpr int64_t count = 5 * valuesOfPart;
+  std::vector<Segment<float>> segments = {{3, 10, nullptr},
+                                          {13, 50, nullptr},
+                                          {1000, 40000, nullptr},
+                                          {3 * valuesOfPart - 5, 11, nullptr},
+                                          {count - 7, 7, nullptr}};
+  std::vector<float> own(10 + 50 + 40000 + 11 + 7);
+  std::vector<float> whole = withSegments(segments, own, count);
+  FoveaPool *pool = fovea_pool_create(2);
+  double sum = sumOfSquares(whole.data(), count, nullptr);
+  EXPECT_GT(sum, 0);
+  for (FoveaPool *threads : {static_cast<FoveaPool *>(nullptr), pool})
+    EXPECT_EQ(
+        sumOfSquares(std::span<const Segment<float>>(segments), count, threads),
+        sum);
+  fovea_pool_destroy(pool);
+}
+
+TEST(Optimiser, RowsHaveTheStepOfAll) {
+  constexpr int64_t count = 300;
+  std::vector<Segment<float>> rows = {{10, 30, nullptr}, {120, 30, nullptr}};
+  std::vector<float> own(60);
+  std::vector<float> gradients = withSegments(rows, own, count);
+  TrainOptions options = optionsOf({{"optimiser", "adam"}, {"decay", "0.1"}});
+  std::vector<float> weights(count, 0.5F), first(count, 0.25F),
+      second(count, 0.125F);
+  std::vector<uint16_t> firstBrains(count, 0x3E80), secondBrains(count, 0x3E00);
+  std::vector<float> someWeights = weights, someFirst = first,
+                     someSecond = second, someInBrains = weights,
+                     allInBrains = weights;
+  std::vector<uint16_t> someBrains = firstBrains, moreBrains = secondBrains;
+  StepArrays<float> memory{someWeights.data(),
+                           someFirst.data(),
+                           someSecond.data(),
+                           nullptr,
+                           nullptr,
+                           false,
+                           0};
+  step(options.optimiser, 3, 0.1, weights.data(), gradients.data(),
+       first.data(), second.data(), count, nullptr);
+  stepRows(options.optimiser, 3, 0.1, memory,
+           std::span<const Segment<float>>(rows), nullptr);
+  memory = {someInBrains.data(), nullptr, nullptr, someBrains.data(),
+            moreBrains.data(),   true,    0};
+  stepInBrains(options.optimiser, 3, 0.1, allInBrains.data(), gradients.data(),
+               firstBrains.data(), secondBrains.data(), 0, count, nullptr);
+  stepRows(options.optimiser, 3, 0.1, memory,
+           std::span<const Segment<float>>(rows), nullptr);
+  for (int64_t i = 0; i < count; ++i) {
+    bool isInRow = gradients[i] != 0 || i == 10;
+    EXPECT_EQ(someWeights[i], isInRow ? weights[i] : 0.5F);
+    EXPECT_EQ(someFirst[i], isInRow ? first[i] : 0.25F);
+    EXPECT_EQ(someSecond[i], isInRow ? second[i] : 0.125F);
+    EXPECT_EQ(someInBrains[i], isInRow ? allInBrains[i] : 0.5F);
+    EXPECT_EQ(someBrains[i], isInRow ? firstBrains[i] : 0x3E80);
+    EXPECT_EQ(moreBrains[i], isInRow ? secondBrains[i] : 0x3E00);
+  }
+}
+
+TEST(RowGradients, AddTheRowsOfBoth) {
+  RowGradient<double> sum{{1, 4}, {1, 2, 3, 4}},
+      other{{0, 4, 7}, {5, 6, 7, 8, 9, 10}};
+  addRowsTo(sum, other, 2);
+  EXPECT_EQ(sum.rows, (std::vector<int64_t>{0, 1, 4, 7}));
+  EXPECT_EQ(sum.values, (std::vector<double>{5, 6, 1, 2, 10, 12, 9, 10}));
+  RowGradient<double> none;
+  addRowsTo(none, sum, 2);
+  EXPECT_EQ(none.rows, sum.rows);
+  addRowsTo(sum, {}, 2);
+  EXPECT_EQ(none.values, sum.values);
 }
 
 /// What WeightNoise.h says, one weight at a time.

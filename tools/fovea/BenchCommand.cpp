@@ -134,8 +134,9 @@ private:
   std::unique_ptr<Model> open(llvm::StringRef dropped);
   std::unique_ptr<Programs> programsOf(Model &model, bool gradients,
                                        CompiledOptions options);
-  bool makeLearner(Model &model, FoveaPool *pool,
-                   std::unique_ptr<runtime::Learner> &learner);
+  bool readOptions(Model &model, runtime::TrainOptions &train);
+  void makeLearner(Model &model, const runtime::TrainOptions &train,
+                   FoveaPool *pool, std::unique_ptr<runtime::Learner> &learner);
   runtime::BatchSize batchSize(int threads) const {
     return {arguments.batch.value_or(1), threads, lengths};
   }
@@ -283,15 +284,19 @@ bool Bench::reportPaper(const Model &model, const std::string &entry,
 }
 
 /// The optimiser of the spec, with these weights.
-bool Bench::makeLearner(Model &model, FoveaPool *pool,
-                        std::unique_ptr<runtime::Learner> &learner) {
-  runtime::TrainOptions train;
+bool Bench::readOptions(Model &model, runtime::TrainOptions &train) {
   if (runtime::Status status = runtime::readTrainOptions(
           readTrainBlock(model).entries, model.dims, train);
       status.failed())
     return failWith(arguments.spec() + ": " + status.text());
   const runtime::StorageFormat *format = weightFormat(arguments);
   train.roundsWeights = format && format->isTrained;
+  return true;
+}
+
+void Bench::makeLearner(Model &model, const runtime::TrainOptions &train,
+                        FoveaPool *pool,
+                        std::unique_ptr<runtime::Learner> &learner) {
   runtime::TensorFile initial;
   uint32_t number = 0;
   for (const ParameterInfo &parameter : model.parameters) {
@@ -305,7 +310,6 @@ bool Bench::makeLearner(Model &model, FoveaPool *pool,
   }
   learner = runtime::Learner::create(std::move(initial), train,
                                      arguments.dtype == "f64", pool);
-  return true;
 }
 
 bool Bench::timeProgram(const std::string &entry) {
@@ -323,6 +327,11 @@ bool Bench::timeProgram(const std::string &entry) {
   attach(profile, options);
   std::unique_ptr<Programs> programs =
       programsOf(*model, /*gradients=*/entry != "loss", options);
+  runtime::TrainOptions train;
+  if (learns && !readOptions(*model, train))
+    return false;
+  if (learns && train.takesRows())
+    programs->listRows();
   if (!programs->open({name}))
     return false;
   isKept = programs->areKept();
@@ -355,8 +364,8 @@ bool Bench::timeProgram(const std::string &entry) {
   std::unique_ptr<runtime::Learner> learner;
   runtime::OwnedMemory weights;
   if (learns) {
-    if (!makeLearner(*model, pool.get(), learner))
-      return false;
+    makeLearner(*model, train, pool.get(), learner);
+    learner->findRows(compiled->workspace());
     weights = learner->weightsToLearn(0, 1);
     binding.memory = &weights;
   } else {

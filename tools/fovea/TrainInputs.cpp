@@ -168,6 +168,11 @@ bool TrainCommand::readOptions() {
     return false;
   }
   options.roundsWeights = weightFormat(arguments) != nullptr;
+  if (options.isLazy() && arguments.shardsOptimiser) {
+    session.error("'--shard-optimiser' cuts rows, which 'lazy' updates as "
+                  "wholes; help: leave out one of them");
+    return false;
+  }
   for (const std::string &note : options.notes)
     session.diagnostics().warning(Code::none, {},
                                   arguments.spec() + ": " + note);
@@ -233,6 +238,8 @@ bool TrainCommand::readAllData() {
     return false;
   request.each = policy.has_value();
   programs = std::make_unique<Programs>(session, *model, request, options);
+  if (training.options.takesRows())
+    programs->listRows();
   std::vector<std::string> entries = {"grad", "choices"};
   if (!arguments.valid.empty())
     entries.push_back("loss");
@@ -279,6 +286,7 @@ bool TrainCommand::compile() {
        !check(programs->create("loss", training.loss))) ||
       !check(programs->create("choices", counter)) || !goOn(true))
     return false;
+  learner->findRows(training.grad->workspace());
   if (training.trace)
     for (const auto &[entry, program] :
          {std::pair("grad", &training.grad), {"loss", &training.loss}})

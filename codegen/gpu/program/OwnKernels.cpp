@@ -229,6 +229,11 @@ void OwnKernels::addRules() {
     store(next, StepFirst, at);
     descend(next);
   });
+  rule("adagrad", [&] {
+    Value next = plus(load(StepFirst, at), times(slope, slope));
+    store(next, StepFirst, at);
+    descend(over(slope, plus(root(next), number(StepEps))));
+  });
   rule("rmsprop", [&] {
     Value size = plus(root(meanOfSquares()), number(StepEps));
     Value next =

@@ -15,6 +15,7 @@ CASES = {
     "momentum(0.8) decay=0.01": "momentum",
     "rmsprop(0.9,1e-8,0.5)": "rmsprop",
     "adadelta": "adadelta",
+    "adagrad decay=0.01": "adagrad",
     "adam clip=0.001": "adam scale squares",
     "adamw clip_value=0.0001 clip=0.0003": "adam clamp scale squares",
     "adam column_norm=0.5": "adam limit",
