@@ -25,6 +25,8 @@ using namespace fovea::codegen;
 using namespace mlir;
 
 static cl::opt<bool> useF64("f64", cl::desc("double precision"));
+static cl::opt<bool>
+    inPairs("bf16", cl::desc("factors rounded to bf16; the peak is f32's"));
 static cl::opt<unsigned> level("O", cl::Prefix, cl::init(1),
                                cl::desc("level of LLVM's IR passes"));
 static cl::opt<double> seconds("seconds", cl::init(0.3),
@@ -107,9 +109,11 @@ template <typename T> struct Bench {
   Gemm gemm;
   double peak, clockAtPeak;
 
-  Bench(Jit &jit, Type element)
-      : jit(jit), tile(gemmTile(element, jit.target())) {
-    pack = reinterpret_cast<Pack>(check(jit.lookup(packFarName(element))));
+  Bench(Jit &jit, GemmElement element)
+      : jit(jit), tile(gemmTile(element.type, jit.target())) {
+    // Pairs are not packed past the caches.
+    std::string name = element.pairs ? packName(element) : packFarName(element);
+    pack = reinterpret_cast<Pack>(check(jit.lookup(name)));
     gemm = reinterpret_cast<Gemm>(check(jit.lookup(gemmName(element))));
     auto fma =
         reinterpret_cast<void (*)(int64_t, T *)>(check(jit.lookup("fma_peak")));
@@ -117,7 +121,7 @@ template <typename T> struct Bench {
     std::vector<T> sums(12 * tile.lanes, T(0.5));
     double time = measure(seconds, [&] { fma(turns, sums.data()); });
     clockAtPeak = clockAfter([&] { fma(turns, sums.data()); });
-    peak = double(peakFlops(element, jit.target()) * turns) / time;
+    peak = double(peakFlops(element.type, jit.target()) * turns) / time;
   }
 
   static std::vector<T> values(int64_t count) {
@@ -224,6 +228,8 @@ template <typename T> struct Bench {
 int main(int argc, char **argv) {
   llvm::InitLLVM initialised(argc, argv);
   cl::ParseCommandLineOptions(argc, argv, "matrix products on one thread\n");
+  if (useF64 && inPairs)
+    check(llvm::createStringError("-bf16 is for f32"));
   Target target = check(Target::parse(targetName));
   DialectRegistry registry;
   registerKernelDialects(registry);
@@ -234,7 +240,8 @@ int main(int argc, char **argv) {
                         : Type(Float32Type::get(&context));
   OwningOpRef<ModuleOp> module =
       ModuleOp::create(UnknownLoc::get(&context), "gemm");
-  emitGemm(*module, element, target);
+  GemmElement own = inPairs ? GemmElement::inPairs(element) : element;
+  emitGemm(*module, own, target);
   emitPeak(*module, element, target);
   if (show) {
     module->print(llvm::outs());
@@ -245,8 +252,8 @@ int main(int argc, char **argv) {
   std::unique_ptr<Jit> jit = check(Jit::create(target, std::move(options)));
   check(jit->add(std::move(module)));
   if (useF64)
-    Bench<double>(*jit, element).runAll();
+    Bench<double>(*jit, own).runAll();
   else
-    Bench<float>(*jit, element).runAll();
+    Bench<float>(*jit, own).runAll();
   return 0;
 }

@@ -3,6 +3,7 @@
 #include "dialect/GroupedSums.h"
 #include "dialect/AttnDialect.h"
 #include "dialect/Precision.h"
+#include "dialect/RoundedFactors.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -40,11 +41,63 @@ void fovea::attn::setGroupedSums(Operation *op, const GroupedSums &sums) {
                                                         sums.placeOfZero}));
 }
 
+//===----------------------------------------------------------------------===//
+// Terms that are added one by one
+//===----------------------------------------------------------------------===//
+
+static bool hasSingleTerms(Operation *op) {
+  auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(sumsName);
+  return numbers && numbers.asArrayRef() == ArrayRef<int64_t>{1};
+}
+
+bool fovea::attn::roundsFactors(Operation *op) {
+  return isa<ComputeOp>(op) && hasSingleTerms(op);
+}
+
+bool fovea::attn::allowsRoundedFactors(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  return module && hasSingleTerms(module);
+}
+
+void fovea::attn::allowRoundedFactors(Operation *op) {
+  op->setAttr(sumsName, DenseI64ArrayAttr::get(op->getContext(), {1}));
+}
+
+void fovea::attn::setRoundsFactors(Operation *op) {
+  setPrecision(op, BFloat16Type::get(op->getContext()));
+  allowRoundedFactors(op);
+}
+
+void fovea::attn::removeRoundedFactors(Operation *op) {
+  if (!roundsFactors(op))
+    return;
+  removePrecision(op);
+  op->removeAttr(sumsName);
+}
+
+static LogicalResult verifyRoundedFactors(ComputeOp sum) {
+  OrderAttr order = sum.getOrderAttr();
+  auto product = sum.getYielded().getDefiningOp<arith::MulFOp>();
+  if (order && order.isChain() && order.getFused() && product &&
+      product->getBlock() == &sum.getBody().front())
+    return success();
+  return sum.emitOpError()
+         << "rounds factors, but is no chain of fused products";
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
 LogicalResult fovea::attn::verifyGroupedSums(Operation *op,
                                              NamedAttribute named) {
   if (named.getName() != sumsName)
     return success();
-  if (!readSums(cast<DenseI64ArrayAttr>(named.getValue()).asArrayRef()))
+  if (roundsFactors(op) && failed(verifyRoundedFactors(cast<ComputeOp>(op))))
+    return failure();
+  bool mayBeSingle = isa<ComputeOp, ModuleOp>(op);
+  if (!(mayBeSingle && hasSingleTerms(op)) &&
+      !readSums(cast<DenseI64ArrayAttr>(named.getValue()).asArrayRef()))
     return op->emitOpError()
            << "expects 'attn.sums' to be the terms of a group (1 to "
            << mostGroupTerms << "), its digits (1 to " << mostGroupDigits
@@ -52,7 +105,7 @@ LogicalResult fovea::attn::verifyGroupedSums(Operation *op,
            << named.getValue();
   Type factor = precisionOf(op);
   if (isa<ComputeOp>(op) && (!factor || !factor.isBF16()))
-    return op->emitOpError() << "has sums in groups, but its factors are not "
-                                "bf16";
+    return op->emitOpError() << "has sums of rounded products, but its factors "
+                                "are not bf16";
   return success();
 }

@@ -2,6 +2,7 @@
 
 #include "dialect/Precision.h"
 #include "dialect/AttnDialect.h"
+#include "dialect/RoundedFactors.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -28,6 +29,8 @@ void fovea::attn::keepPrecision(ComputeOp from, ComputeOp to) {
   Type factor = precisionOf(from);
   if (factor && factor.isInteger(8) && to.getOrderAttr())
     setPrecision(to, factor);
+  if (roundsFactors(from) && to.getOrderAttr())
+    setRoundsFactors(to);
 }
 
 /// The terms of a sum; 0 if they are as many as a length says.
@@ -67,7 +70,8 @@ LogicalResult fovea::attn::verifyPrecision(Operation *op,
   if (!type || !type.getValue().isBF16())
     return op->emitOpError() << "unsupported precision " << named.getValue()
                              << "; only bf16 and i8 are supported";
-  bool isProduct = compute && op->hasAttr("attn.product");
+  bool isProduct =
+      compute && (op->hasAttr("attn.product") || roundsFactors(op));
   if (!isProduct && !isa<ProgramOp, ModuleOp>(op))
     return op->emitOpError()
            << "only a matrix product or a parameter can have a precision";

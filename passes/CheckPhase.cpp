@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/RoundedFactors.h"
 #include "mlir/IR/Verifier.h"
 #include "passes/Passes.h"
 #include "passes/Pipeline.h"
@@ -81,7 +82,8 @@ static bool haveSameOrder(ComputeOp a, ComputeOp b) {
     return lanes < 0 ? Attribute() : op.getIndices()[lanes];
   };
   return termsOf(a) == termsOf(b) && lanesOf(a) == lanesOf(b) &&
-         a.getOrderAttr().getFused() == b.getOrderAttr().getFused();
+         a.getOrderAttr().getFused() == b.getOrderAttr().getFused() &&
+         roundsFactors(a) == roundsFactors(b);
 }
 
 /// Equations of one label have the same order in training and decoding, in

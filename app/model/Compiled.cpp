@@ -30,6 +30,7 @@ CompiledOptions fovea::cli::compiledOptionsOf(const Arguments &arguments) {
   options.roundsFactors = roundsFactors(arguments);
   options.core = tensorCore(arguments);
   options.weights = weightFormat(arguments);
+  options.roundsProducts = roundsProducts(arguments);
   options.roundsRows = arguments.cache == "bf16";
   options.target = arguments.cpu;
   options.threads = arguments.threads;

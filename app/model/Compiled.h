@@ -28,8 +28,9 @@ struct CompiledOptions : codegen::DriverOptions {
   int threads = 0;
   /// In whose order products of bf16 are added: another key of what is cached.
   const codegen::TensorCore *core = nullptr;
-  /// Whether rows that attention reads are rounded: the same.
-  bool roundsRows = false;
+  /// Whether products with weights round their factors, and whether rows do
+  /// that attention reads: the same.
+  bool roundsProducts = false, roundsRows = false;
   /// Whether `perf` can name kernels.
   bool perf = false;
   /// The function that hands kernels to threads: a caller may time it.

@@ -55,12 +55,13 @@ std::string Programs::partsOfKey() const {
     llvm::consumeError(target.takeError());
   }
   std::string parts = fmt::format(
-      "{} {} {} {} {} {} {} {} {} {} {} {} {} {}", session.identity(), machine,
-      options.isDouble, options.roundsFactors,
+      "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", session.identity(),
+      machine, options.isDouble, options.roundsFactors,
       options.core ? options.core->name.str() : "",
-      options.weights ? options.weights->name : "", options.roundsRows,
-      options.prepares, options.optimisation, options.codegen,
-      request.gradients, request.each, static_cast<int>(request.stopAfter),
+      options.weights ? options.weights->name : "", options.roundsProducts,
+      options.roundsRows, options.prepares, options.optimisation,
+      options.codegen, request.gradients, request.each,
+      static_cast<int>(request.stopAfter),
       model.module->lookupSymbol("decoding") != nullptr);
   for (const auto *names : {&request.gets, &request.shows, &request.leaveOut})
     parts += "\n" + llvm::join(*names, " ");

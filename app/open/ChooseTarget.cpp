@@ -39,6 +39,9 @@ std::vector<std::string> fovea::cli::estimatedTargets() {
   return names;
 }
 
+/// The sums of the instructions AVX512_BF16.
+static constexpr llvm::StringLiteral cpuPrecision = "bf16:avx512";
+
 static Status openDevice(Arguments &arguments) {
   if (Status status = Device::open(); status.failed())
     return status;
@@ -89,6 +92,10 @@ bool fovea::cli::roundsFactors(const Arguments &arguments) {
          (arguments.precision == "bf16" && hasDevice(arguments));
 }
 
+bool fovea::cli::roundsProducts(const Arguments &arguments) {
+  return arguments.precision == cpuPrecision;
+}
+
 const runtime::StorageFormat *
 fovea::cli::weightFormat(const Arguments &arguments) {
   return roundsFactors(arguments)
@@ -100,7 +107,7 @@ std::vector<std::string> fovea::cli::precisions() {
   std::vector<std::string> names = {"f32"};
   for (const runtime::StorageFormat &format : runtime::storageFormats())
     names.emplace_back(format.name);
-  llvm::append_range(names, tensorCorePrecisions());
+  llvm::append_range(names, machinePrecisions());
   return names;
 }
 
@@ -112,10 +119,16 @@ std::vector<std::string> fovea::cli::trainedPrecisions() {
   return names;
 }
 
-std::vector<std::string> fovea::cli::tensorCorePrecisions() {
+static std::vector<std::string> tensorCorePrecisions() {
   std::vector<std::string> names;
   for (const codegen::TensorCore &core : codegen::tensorCores())
     names.push_back("bf16:" + core.name.str());
+  return names;
+}
+
+std::vector<std::string> fovea::cli::machinePrecisions() {
+  std::vector<std::string> names = {cpuPrecision.str()};
+  llvm::append_range(names, tensorCorePrecisions());
   return names;
 }
 
@@ -124,9 +137,11 @@ std::string fovea::cli::helpOfPrecision() {
   for (const runtime::StorageFormat &format : runtime::storageFormats())
     help += fmt::format("{}: {}; ", format.name, format.help);
   return help +
-         fmt::format("{}: the bits of the tensor cores of an A100 or an H100, "
-                     "on that GPU and, slowly, on a CPU",
-                     fmt::join(tensorCorePrecisions(), ", "));
+         fmt::format("{}: products with weights in bf16, with sums in f32 and "
+                     "the bits of AVX512_BF16 on every CPU, fast where it has "
+                     "that; {}: the bits of the tensor cores of an A100 or an "
+                     "H100, on that GPU and, slowly, on a CPU",
+                     cpuPrecision, fmt::join(tensorCorePrecisions(), ", "));
 }
 
 /// Checks that the target has the sums of this tensor core: a CPU, or the GPU
@@ -161,6 +176,16 @@ static int checkTensorCore(const Arguments &arguments,
       Code::argumentConflict);
 }
 
+/// Checks that the target has the sums of a CPU.
+static int checkProducts(const Arguments &arguments) {
+  if (!hasDevice(arguments) && arguments.cpu != "wasm32")
+    return done;
+  return wrongUsage("--precision " + arguments.precision +
+                        " is not supported by --target " + arguments.cpu +
+                        "; help: it is for CPUs with a fused multiply-add",
+                    Code::argumentConflict);
+}
+
 /// Rows in fewer bits are for code of f32 on CPUs.
 static int checkCache(const Arguments &arguments) {
   if (arguments.cache != "bf16")
@@ -180,11 +205,14 @@ int fovea::cli::checkPrecision(const Arguments &arguments) {
     return code;
   const std::string &precision = arguments.precision;
   const codegen::TensorCore *core = tensorCore(arguments);
-  if ((precision == "bf16" || core) && arguments.dtype == "f64")
+  if ((precision == "bf16" || core || roundsProducts(arguments)) &&
+      arguments.dtype == "f64")
     return wrongUsage("--precision " + precision + " excludes --dtype f64",
                       Code::argumentConflict);
   if (core)
     return checkTensorCore(arguments, *core);
+  if (roundsProducts(arguments))
+    return checkProducts(arguments);
   const runtime::StorageFormat *format = runtime::findStorageFormat(precision);
   if (!format || format->isTrained || arguments.command != "train")
     return done;

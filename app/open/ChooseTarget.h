@@ -32,14 +32,16 @@ int chooseTarget(Arguments &arguments);
 /// tensor cores do.
 const codegen::TensorCore *tensorCore(const Arguments &arguments);
 bool roundsFactors(const Arguments &arguments);
+/// Whether products with weights round their factors, with the sums of a CPU.
+bool roundsProducts(const Arguments &arguments);
 /// The format of the weights that programs read; null: the one of training.
 const runtime::StorageFormat *weightFormat(const Arguments &arguments);
 
 /// The values of `--precision`: all, the ones that train on any target, and the
-/// ones that name a GPU.
+/// ones that name a machine.
 std::vector<std::string> precisions();
 std::vector<std::string> trainedPrecisions();
-std::vector<std::string> tensorCorePrecisions();
+std::vector<std::string> machinePrecisions();
 std::string helpOfPrecision();
 
 /// Checks that the target supports `--precision`. Returns an exit code.

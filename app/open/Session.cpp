@@ -8,6 +8,7 @@
 #include "codegen/native/ObjectCache.h"
 #include "compiler/Contents.h"
 #include "dialect/Precision.h"
+#include "dialect/RoundedFactors.h"
 #include "frontends/fov/syntax/SourceFile.h"
 #include "runtime/data/Quantise.h"
 #include "llvm/ADT/StringExtras.h"
@@ -329,6 +330,8 @@ bool Session::lower(Model &model, const Request &request,
   // Programs are compiled after this, too.
   if (const codegen::TensorCore *core = tensorCore(arguments))
     attn::setGroupedSums(*model.module, core->sums);
+  if (roundsProducts(arguments))
+    attn::allowRoundedFactors(*model.module);
   attn::PipelineOptions options;
   for (const std::string &name : request.gets)
     options.get.push_back(name);

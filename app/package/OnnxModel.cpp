@@ -25,7 +25,7 @@ int fovea::cli::runOnnx(const Arguments &arguments) {
       return wrongUsage("'" + entry +
                         "' is not an entry of '--emit onnx'; there are loss "
                         "and get");
-  if (weightFormat(arguments))
+  if (weightFormat(arguments) || roundsProducts(arguments))
     return wrongUsage("'--emit onnx' writes weights in f32 or f64; help: leave "
                       "out '--precision'",
                       Code::argumentConflict);

@@ -210,7 +210,7 @@ Status fovea::cli::takeGiven(const std::string &text, Arguments &arguments) {
   reader.text("dtype", arguments.dtype, arguments.dtype == "f32",
               {"f32", "f64"});
   std::vector<std::string> precisions = trainedPrecisions();
-  llvm::append_range(precisions, tensorCorePrecisions());
+  llvm::append_range(precisions, machinePrecisions());
   reader.text("precision", arguments.precision, arguments.precision.empty(),
               precisions);
   reader.text("cache", arguments.cache, arguments.cache.empty(),

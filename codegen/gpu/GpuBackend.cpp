@@ -8,6 +8,7 @@
 #include "codegen/gpu/program/GpuEmitter.h"
 #include "codegen/gpu/program/OwnKernels.h"
 #include "codegen/math/ExpandMath.h"
+#include "dialect/RoundedFactors.h"
 #include "targets/nvidia/AttentionCopies.h"
 #include "targets/nvidia/Passes.h"
 
@@ -70,6 +71,11 @@ const TensorCore *fovea::codegen::findTensorCore(StringRef name) {
 /// A product has the sums of the tensor cores that run it.
 static LogicalResult verifySums(attn::ProgramOp program, StringRef processor) {
   WalkResult walk = program.walk([&](attn::ComputeOp op) {
+    if (attn::roundsFactors(op)) {
+      op.emitError() << "has factors in bf16 with the sums of a CPU, which '"
+                     << processor << "' does not have";
+      return WalkResult::interrupt();
+    }
     std::optional<attn::GroupedSums> sums = attn::groupedSumsOf(op);
     bool isOwn = llvm::any_of(tensorCores(), [&](const TensorCore &core) {
       return processor.starts_with(core.name) && sums == core.sums;

@@ -89,6 +89,8 @@ private:
                 Values carried, mlir::Value shift);
   Values reduceWhere(attn::Reducer reducer, unsigned width, mlir::Value tail,
                      mlir::Value guard, Values carried, mlir::Value shift);
+  mlir::Value addFactors(attn::ComputeOp op, mlir::ValueRange factors,
+                         mlir::Value sum);
   Values addUp(unsigned width, mlir::Value tail, mlir::Value guard,
                Values carried);
   mlir::Value combine(attn::Reducer reducer, Values carried);

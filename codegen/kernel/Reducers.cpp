@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/kernel/ComputeEmitter.h"
+#include "codegen/kernel/RoundedFactors.h"
+#include "dialect/RoundedFactors.h"
 
 #include <limits>
 
@@ -78,6 +80,13 @@ ComputeEmitter::Values ComputeEmitter::reduce(Reducer reducer, unsigned width,
   return reduceWhere(reducer, width, tail, holds, carried, shift);
 }
 
+Value ComputeEmitter::addFactors(ComputeOp op, ValueRange factors, Value sum) {
+  if (roundsFactors(op) && getElementTypeOrSelf(sum).isF32())
+    return addProduct(builder, factorOf(builder, factors[0]),
+                      factorOf(builder, factors[1]), sum);
+  return builder.fma(factors[0], factors[1], sum);
+}
+
 /// The sums with one more term, or vector of terms, each.
 ComputeEmitter::Values ComputeEmitter::addUp(unsigned width, Value tail,
                                              Value guard, Values carried) {
@@ -87,7 +96,7 @@ ComputeEmitter::Values ComputeEmitter::addUp(unsigned width, Value tail,
     for (Value &factor : factors)
       factor = builder.splat(factor, width);
     if (factors.size() == 2)
-      return builder.create<math::FmaOp>(factors[0], factors[1], sum);
+      return addFactors(op, factors, sum);
     if (isa<FloatType>(getElementTypeOrSelf(sum)))
       return builder.create<arith::AddFOp>(sum, factors[0]);
     return builder.create<arith::AddIOp>(sum, factors[0]);

@@ -171,7 +171,7 @@ Value ComputeEmitter::emitTurned(Value tail, Value last) {
       for (Value &factor : factors)
         factor = builder.splat(factor, lanes);
       if (factors.size() == 2)
-        sum = builder.create<math::FmaOp>(factors[0], factors[1], sum);
+        sum = addFactors(op, factors, sum);
       else
         sum = builder.create<arith::AddFOp>(sum, factors[0]);
     }

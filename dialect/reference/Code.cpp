@@ -2,6 +2,7 @@
 
 #include "dialect/reference/Code.h"
 #include "dialect/Precision.h"
+#include "dialect/RoundedFactors.h"
 #include "dialect/reference/Single.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/DenseSet.h"
@@ -238,6 +239,7 @@ Status Compiler::read(attn::ReadOp op, std::vector<Instruction> &out) {
   out.push_back(instruction);
   auto compute = dyn_cast<attn::ComputeOp>(op->getParentOp());
   bool isFactor = compute && attn::precisionOf(compute) &&
+                  !attn::roundsFactors(compute) &&
                   op->getParentRegion() == &compute.getBody();
   if (!isFactor)
     return Status::success();
@@ -442,6 +444,7 @@ static void readOrder(attn::ComputeOp op, Code &code) {
   code.lanes = order ? static_cast<int>(order.getLanes()) : -1;
   code.fused = isSum && product && (!order || order.getFused()) &&
                product->getBlock() == &op.getBody().front();
+  code.rounded = code.fused && attn::roundsFactors(op);
   code.sums = attn::groupedSumsOf(op);
   auto parts = op->getAttrOfType<attn::ProductAttr>("attn.product");
   code.groupsExamples = parts && parts.getKind() == attn::ProductKind::each;

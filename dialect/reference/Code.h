@@ -101,6 +101,8 @@ struct Code {
   // the body yields is added with one rounding.
   int lanes = -1;
   bool fused = false;
+  /// The factors of this product are rounded to bf16.
+  bool rounded = false;
   /// In f32: whether terms are added in groups, and whether the first term of
   /// each example begins one.
   std::optional<attn::GroupedSums> sums;

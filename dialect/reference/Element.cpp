@@ -296,7 +296,7 @@ int64_t ElementTask::elementNumber(const LengthTable &lengths) const {
 }
 
 void ElementTask::combineSingle(Trees *trees) {
-  Order order{code->lanes >= 0, code->fused};
+  Order order{code->lanes >= 0, code->fused, code->rounded};
   Arithmetic in(trees);
   if (code->sums)
     value = sumInGroups(*code->sums, singles, in);

@@ -38,6 +38,10 @@ struct Operations {
   Number of(uint32_t function, float value, Number a, Number b) const {
     return {value, in.of(function, value, a, b, {}, 2).tree};
   }
+  Number of(uint32_t function, float value, Number a, Number b,
+            Number c) const {
+    return {value, in.of(function, value, a, b, c, 3).tree};
+  }
   Number add(Number a, Number b) const {
     return of(Trees::Add, a.value + b.value, a, b);
   }
@@ -51,8 +55,7 @@ struct Operations {
     return of(Trees::Divide, a.value / b.value, a, b);
   }
   Number fma(Number a, Number b, Number c) const {
-    float value = std::fma(a.value, b.value, c.value);
-    return {value, in.of(Trees::Fma, value, a, b, c, 3).tree};
+    return of(Trees::Fma, std::fma(a.value, b.value, c.value), a, b, c);
   }
   Number maximum(Number a, Number b) const {
     return of(Trees::Maximum, maximumOf(a.value, b.value), a, b);
@@ -66,6 +69,31 @@ struct Operations {
 } // namespace
 
 static Number valueOf(const Term &term) { return {term.value, term.tree}; }
+
+//===----------------------------------------------------------------------===//
+// Factors in bf16
+//===----------------------------------------------------------------------===//
+
+/// The least number that is not taken for zero.
+static constexpr float leastNormal = std::numeric_limits<float>::min();
+
+/// A factor: zero below 2^-126, else the nearest number of bf16.
+static float roundedFactor(float factor) {
+  return std::fabs(factor) < leastNormal
+             ? 0
+             : static_cast<float>(roundedToBF16(factor));
+}
+
+/// fma(a, b, sum), or zero: if it is below 2^-126 after rounding to 24 digits,
+/// which f32 itself does not have there. f64 has the border cases exactly.
+static float addRounded(float a, float b, float sum) {
+  constexpr double below = leastNormal, half = 0x1p-151;
+  float result = std::fma(a, b, sum);
+  if (!(std::fabs(result) <= leastNormal))
+    return result;
+  double exact = std::fma(static_cast<double>(a), b, sum);
+  return std::fabs(exact) < below - half ? 0 : result;
+}
 
 //===----------------------------------------------------------------------===//
 // Reductions
@@ -90,7 +118,12 @@ static Number combine(Order order, ArrayRef<Term> terms, float start,
 static Number sumOf(Order order, ArrayRef<Term> terms, const Operations &in) {
   return combine(
       order, terms, 0,
-      [&](Number sum, const Term &term) {
+      [&](Number sum, const Term &term) -> Number {
+        if (order.rounded) {
+          float a = roundedFactor(term.value), b = roundedFactor(term.factor);
+          return in.of(Trees::AddTerm, addRounded(a, b, sum.value), sum,
+                       valueOf(term), {term.factor, term.factorTree});
+        }
         return order.fused
                    ? in.fma(valueOf(term), {term.factor, term.factorTree}, sum)
                    : in.add(sum, valueOf(term));

@@ -28,6 +28,8 @@ struct Term {
 struct Order {
   bool inLanes; // 16 partial results, or one chain
   bool fused;
+  /// Factors are rounded to bf16, and sums near zero become zero.
+  bool rounded = false;
 };
 
 /// The terms combined by a reducer that gives one number.

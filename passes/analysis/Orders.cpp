@@ -93,6 +93,62 @@ bool fovea::attn::isLikeMatrixProduct(ComputeOp op, const Examples &examples) {
   return isLarge(left & ~right) && isLarge(right & ~left) && isLarge(terms);
 }
 
+/// The least terms, and results of each side, of a product that rounds its
+/// factors. Lengths are unknown, and count as many.
+static constexpr int64_t leastRounded = 16;
+
+/// Whether a factor is an element of a parameter.
+static bool isWeight(Value factor) {
+  auto read = factor.getDefiningOp<ReadOp>();
+  return read && read.getAlternatives().empty() && !read.getOtherwise() &&
+         throughViews(read.getArray()).getDefiningOp<ParamOp>();
+}
+
+/// Whether the equation of `factor` finds its elements at indices, not at
+/// places that it computes.
+static bool isAtIndices(Value factor, ComputeOp op) {
+  auto read = factor.getDefiningOp<ReadOp>();
+  return !read || llvm::none_of(read.getIndices(), [&](Value index) {
+    return classify(index, op).kind == AccessIndex::Computed;
+  });
+}
+
+bool fovea::attn::isLargeProduct(ComputeOp op, const Examples &examples) {
+  OrderAttr order = op.getOrderAttr();
+  arith::MulFOp product = productIn(op);
+  if (op.getReducer() != Reducer::sum || !op.getElementType().isF64() ||
+      !order || !order.isChain() || !order.getFused() || !product ||
+      op.getNumIndices() >= exampleBit)
+    return false;
+  uint64_t ofExample = uint64_t(1) << exampleBit;
+  auto isLarge = [&](uint64_t indices) {
+    int64_t size = indices & ofExample ? leastRounded : 1;
+    for (unsigned index = 0; index < op.getNumIndices(); ++index)
+      if (indices >> index & 1)
+        size *=
+            std::min(numberOf(op.getExtents()[index]).value_or(leastRounded),
+                     leastRounded);
+    return size >= leastRounded;
+  };
+  uint64_t parallel = (uint64_t(1) << op.getNumParallel()) - 1;
+  uint64_t terms = (uint64_t(1) << op.getNumIndices()) - 1 - parallel;
+  Value factors[] = {product.getLhs(), product.getRhs()};
+  uint64_t needs[] = {needsOf(factors[0], examples),
+                      needsOf(factors[1], examples)};
+  if (!isAtIndices(factors[0], op) || !isAtIndices(factors[1], op))
+    return false;
+  if (examples.areBatched() && batchOf(op) == BatchKind::sum)
+    return (needs[0] & needs[1] & ofExample) &&
+           isLarge(needs[0] & ~needs[1] & parallel) &&
+           isLarge(needs[1] & ~needs[0] & parallel);
+  return llvm::any_of(llvm::seq(0, 2), [&](int side) {
+    uint64_t ofWeight = needs[side], ofRow = needs[1 - side];
+    return isWeight(factors[side]) && !(ofWeight & ofExample) &&
+           (ofRow & ofExample) && isLarge(terms) &&
+           isLarge(ofWeight & ~ofRow & parallel);
+  });
+}
+
 /// Returns whether a cumulative reduction extends the reduction of the previous
 /// place by one element: a search carries it.
 static bool isRunning(ComputeOp op) {

@@ -57,6 +57,11 @@ OrderAttr orderInSteps(mlir::MLIRContext *context);
 /// with the best vectors.
 OrderAttr orderOfExtreme(ComputeOp op);
 
+/// Returns whether a sum with the order of a matrix product multiplies rows of
+/// the examples with a parameter, and is large: or, after the phase `batch`, is
+/// the sum over the examples that the gradient of a parameter is.
+bool isLargeProduct(ComputeOp op, const Examples &examples);
+
 /// `order`, where each product is rounded before it is added.
 OrderAttr withoutFusing(OrderAttr order);
 

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/RoundedFactors.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
@@ -239,6 +240,13 @@ struct OrderEquations : fovea::attn::impl::OrderEquationsBase<OrderEquations> {
         op = putChannelsLast(op, examples);
         op.setOrderAttr(orderOf(op, examples, blocks));
       }
+      // Once all sums are as both systems have them.
+      bool isDerived =
+          system.getSymName() == "loss" || system.getSymName() == "decode";
+      if (isDerived && allowsRoundedFactors(system))
+        for (auto op : system.getOps<ComputeOp>())
+          if (isLargeProduct(op, examples))
+            setRoundsFactors(op);
     }
   }
 };

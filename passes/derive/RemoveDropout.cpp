@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/RoundedFactors.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Equations.h"
@@ -45,8 +46,10 @@ static void addUnfused(ComputeOp sum) {
   OrderAttr order = sum.getOrderAttr();
   auto product = sum.getYielded().getDefiningOp<arith::MulFOp>();
   if (order && order.getFused() && product &&
-      (isFactor(product.getLhs()) || isFactor(product.getRhs())))
+      (isFactor(product.getLhs()) || isFactor(product.getRhs()))) {
+    removeRoundedFactors(sum);
     sum.setOrderAttr(withoutFusing(order));
+  }
 }
 
 namespace {

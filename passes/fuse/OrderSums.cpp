@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/RoundedFactors.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Batch.h"
 #include "passes/analysis/Orders.h"
@@ -101,7 +102,10 @@ struct OrderSums : fovea::attn::impl::OrderSumsBase<OrderSums> {
       // Equations of the spec have had an order since they were written.
       if (op.getReducer() == Reducer::none || op.getOrderAttr())
         continue;
-      op.setOrderAttr(orderOf(op, Examples(op->getParentOfType<ProgramOp>())));
+      Examples examples(op->getParentOfType<ProgramOp>());
+      op.setOrderAttr(orderOf(op, examples));
+      if (allowsRoundedFactors(op) && isLargeProduct(op, examples))
+        setRoundsFactors(op);
     }
   }
 };

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Precision.h"
+#include "dialect/RoundedFactors.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Batch.h"
@@ -33,7 +34,8 @@ static bool isCopied(ReadOp read, ComputeOp product) {
   auto kernel = dyn_cast<KernelOp>(product->getParentOp());
   std::optional<ExampleProduct> factors = exampleProductOf(product);
   if (!kernel || kernel.getSchedule() != Schedule::strips || !factors ||
-      TargetAttr::of(product).getTileColumns() == 0 || precisionOf(product))
+      TargetAttr::of(product).getTileColumns() == 0 || precisionOf(product) ||
+      roundsFactors(product))
     return false;
   if (read == factors->right)
     return true;

@@ -40,7 +40,7 @@ for name in ("convolution", "score_matrix", "named_condition", "top_places", "bl
 tiny.MODELS["prefix"] = ({"v.vocab": 9}, {"given": ("token 9", "M"), "word": ("sentence 9", "T")})
 BITS = tuple(f"b{number}" for number in range(10))
 tiny.MODELS["several"] = ({"word.vocab": 9}, {"word": ("sentence 9", "T"), **{name: ("bit", "T") for name in BITS}})
-PRECISIONS = ("int8", "bf16", "int4", "f16", "e4m3")
+PRECISIONS = ("int8", "bf16", "int4", "f16", "e4m3", "bf16:avx512")
 GENERATED = (*BITS, "tgt", "word", "out", "output", "found", "support", "label", "answer", "stroke", "lift", "phone")
 # What decoding sets is set in training as well; given symbols are certain.
 SETS = {"speech": ["--set", "sharp=2"], "graves": ["--set", "bias=0.5"], "scheduled_sampling": ["--set", "k=1e30"]}
@@ -209,7 +209,7 @@ def main(models, work, *names):
 
 def check(model, quick, equation=None):
     count = equal = 0
-    for dtype in ("f32",) if quick or "bf16" in model.precision else ("f32", "f64"):
+    for dtype in ("f32",) if quick or {"bf16", "bf16:avx512"} & set(model.precision) else ("f32", "f64"):
         for how in [[]] if quick else [[], ["--cpu", "x86-64-v3"]]:
             how = ["--dtype", dtype, *how]
             for way in [*(WAYS if model.name not in REAL else WAYS[:2]), *model.forced(WAYS[:1])]:

@@ -56,9 +56,50 @@ attn.program @groups attributes {attn.sums = array<i64: 17, 25, -133>} {
 
 attn.program @chain {
   %x = attn.data "x" : !attn.array<[8], f64>
-  // expected-error @+1 {{has sums in groups, but its factors are not bf16}}
+  // expected-error @+1 {{has sums of rounded products, but its factors are not bf16}}
   %y = attn.compute () sum (%k: 8) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     attn.yield %0 : f64
   } {attn.sums = array<i64: 16, 25, -133>} : !attn.array<[], f64>
+}
+
+// -----
+
+// expected-error @+1 {{expects 'attn.sums' to be the terms of a group}}
+attn.program @single attributes {attn.sums = array<i64: 1>} {
+}
+
+// -----
+
+attn.program @two_roundings {
+  %x = attn.data "x" : !attn.array<[8], f64>
+  // expected-error @+1 {{rounds factors, but is no chain of fused products}}
+  %y = attn.compute () sum (%k: 8) order(chain) {
+    %0 = attn.read %x[%k] : !attn.array<[8], f64>
+    %1 = arith.mulf %0, %0 : f64
+    attn.yield %1 : f64
+  } {attn.precision = bf16, attn.sums = array<i64: 1>} : !attn.array<[], f64>
+}
+
+// -----
+
+attn.program @lanes {
+  %x = attn.data "x" : !attn.array<[8], f64>
+  // expected-error @+1 {{rounds factors, but is no chain of fused products}}
+  %y = attn.compute () sum (%k: 8) order(lanes %k, fused) {
+    %0 = attn.read %x[%k] : !attn.array<[8], f64>
+    %1 = arith.mulf %0, %0 : f64
+    attn.yield %1 : f64
+  } {attn.precision = bf16, attn.sums = array<i64: 1>} : !attn.array<[], f64>
+}
+
+// -----
+
+attn.program @no_product {
+  %x = attn.data "x" : !attn.array<[8], f64>
+  // expected-error @+1 {{rounds factors, but is no chain of fused products}}
+  %y = attn.compute () sum (%k: 8) order(chain, fused) {
+    %0 = attn.read %x[%k] : !attn.array<[8], f64>
+    attn.yield %0 : f64
+  } {attn.precision = bf16, attn.sums = array<i64: 1>} : !attn.array<[], f64>
 }

@@ -37,3 +37,18 @@ attn.program @least attributes {attn.sums = array<i64: 1, 1, -149>} {
 // CHECK: attn.program @most attributes {attn.sums = array<i64: 16, 25, -126>}
 attn.program @most attributes {attn.sums = array<i64: 16, 25, -126>} {
 }
+
+// A chain whose factors are rounded, which need be no product of a name.
+
+// CHECK-LABEL: attn.program @single
+attn.program @single {
+  %x = attn.data "x" : !attn.array<[8], f64>
+  // CHECK: attn.compute () sum (%{{.*}}: 8) order(chain, fused) {
+  // CHECK: {attn.precision = bf16, attn.sums = array<i64: 1>}
+  %y = attn.compute () sum (%k: 8) order(chain, fused) {
+    %0 = attn.read %x[%k] : !attn.array<[8], f64>
+    %1 = arith.mulf %0, %0 : f64
+    attn.yield %1 : f64
+  } {attn.precision = bf16, attn.sums = array<i64: 1>} : !attn.array<[], f64>
+  attn.output "y" %y : !attn.array<[], f64>
+}

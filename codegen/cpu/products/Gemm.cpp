@@ -14,6 +14,7 @@
 
 #include "codegen/cpu/products/Gemm.h"
 #include "codegen/cpu/products/MicroKernel.h"
+#include "codegen/cpu/products/Pairs.h"
 #include "codegen/cpu/products/TensorKernel.h"
 
 using namespace mlir;
@@ -36,7 +37,8 @@ static constexpr int64_t blockRows = 96;
 
 /// What is packed does not depend on the order of sums.
 static GemmElement asPacked(GemmElement element) {
-  return {element.type, element.right};
+  element.sums.reset();
+  return element;
 }
 std::string fovea::codegen::packName(GemmElement element) {
   return nameFor("fovea_pack", asPacked(element));
@@ -65,11 +67,19 @@ std::string fovea::codegen::gemmBlockName(LeftSide left, GemmElement element) {
                  element);
 }
 
+static bool hasFeature(const Target &target, StringRef feature) {
+  SmallVector<StringRef> all;
+  StringRef(target.features).split(all, ',');
+  return llvm::is_contained(all, feature);
+}
+
 GemmTile fovea::codegen::gemmTile(Type element, const Target &target) {
   bool hasMany = target.vectorRegisters >= 32;
   return {.rows = hasMany ? 8 : 6,
           .lanes = target.lanes(element),
-          .vectors = hasMany ? 3 : 2};
+          .vectors = hasMany ? 3 : 2,
+          .multipliesPairs = target.vectorBits == 512 && element.isF32() &&
+                             hasFeature(target, "+avx512bf16")};
 }
 
 bool fovea::codegen::isGemmElement(Type element) {
@@ -148,15 +158,24 @@ enum BlockArgument {
 
 } // namespace
 
-static std::string stageName(Type element) {
-  return nameFor("fovea_gemm_stage", element);
+/// What is staged does not depend on B.
+static GemmElement asStaged(GemmElement element) {
+  element.sums.reset();
+  element.right = nullptr;
+  return element;
 }
 
-static std::string stageRowsName(Type element) {
-  return nameFor("fovea_gemm_stage_rows", element);
+static std::string stageName(GemmElement element) {
+  return nameFor("fovea_gemm_stage", asStaged(element));
+}
+
+static std::string stageRowsName(GemmElement element) {
+  return nameFor("fovea_gemm_stage_rows", asStaged(element));
 }
 
 void Emitter::copyRow(Value input, Value output, Value k) {
+  if (both.pairs)
+    return copyPairs(b, tile, input, output, k);
   Value lanes = b.number(tile.lanes), whole = b.sub(k, b.rem(k, lanes));
   b.loop(b.number(0), whole, lanes, [&](Value j) {
     b.store(b.load(vector, b.at(element, input, j)), b.at(element, output, j));
@@ -174,7 +193,10 @@ void Emitter::emitStage() {
   Type number = b.i64(), pointer = b.pointer();
   Type arguments[] = {pointer, number, number, number, number, pointer};
   b.function(
-      stageName(element), arguments, /*isPrivate=*/true, [&](ValueRange args) {
+      stageName(both), arguments, /*isPrivate=*/true, [&](ValueRange args) {
+        if (both.pairs)
+          return stagePairs(b, tile, args.take_front(3), args[3], args[4],
+                            args[5]);
         Value a = args[0], ars = args[1], acs = args[2];
         Value m = args[3], k = args[4], out = args[5];
         Value zero = b.number(0), one = b.number(1);
@@ -227,7 +249,7 @@ void Emitter::emitStage() {
 void Emitter::emitStageRows() {
   Type number = b.i64(), pointer = b.pointer();
   Type arguments[] = {pointer, pointer, number, number, pointer};
-  b.function(stageRowsName(element), arguments, /*isPrivate=*/true,
+  b.function(stageRowsName(both), arguments, /*isPrivate=*/true,
              [&](ValueRange args) {
                Value stride = b.number(stagedStride);
                b.loop(b.number(0), args[2], b.number(1), [&](Value i) {
@@ -261,10 +283,12 @@ Emitter::Ahead Emitter::ahead(ValueRange args, Value row, Value panel) {
   Value others =
       b.max(b.sub(b.div(args[M], b.number(tile.rows)), ofPanel), zero);
   Value all = b.mul(b.sub(args[Last], args[First]), others);
-  Value lines = b.divUp(b.mul(args[M], args[K]), elements);
+  // A pair is two elements of A.
+  Value ofRow = both.pairs ? b.mul(args[K], b.number(2)) : args[K];
+  Value lines = b.divUp(b.mul(args[M], ofRow), elements);
   Value early = b.max(b.sub(all, b.divUp(lines, turns)), zero);
   Value isByColumns = b.less(one, args[NextAcs]);
-  Value isWhole = b.either(isByColumns, b.equal(args[NextArs], args[K]));
+  Value isWhole = b.either(isByColumns, b.equal(args[NextArs], ofRow));
   Value inA =
       b.add(b.mul(b.sub(panel, args[First]), others), b.sub(number, ofPanel));
   inA = b.sub(inA, b.select(isWhole, early, zero));
@@ -464,32 +488,41 @@ void Emitter::emitGemm(bool isListed) {
         Value zero = b.number(0), one = b.number(1);
         Value a = all[0], list = all[1];
         Value ars = isListed ? one : all[1], acs = isListed ? one : all[2];
-        Value staged = isListed ? b.truth(true) : b.less(b.number(thinRows), m);
+        Value staged = isListed || both.pairs ? b.truth(true)
+                                              : b.less(b.number(thinRows), m);
+        // Blocks of pairs have twice as many terms.
+        int64_t atOnce = both.pairs ? 2 : 1;
+        auto termsIn = [&](Value units) {
+          return b.mul(units, b.number(atOnce));
+        };
         Value scratch =
             b.scratch(element, (blockRows + tile.lanes) * stagedStride);
 
         // k = 0 still makes one turn, which writes zeros.
-        Value terms = b.max(k, one);
+        Value units = both.pairs ? pairsOf(b, k) : k;
+        Value terms = b.max(units, one);
         Value limit = b.number(blockDepth);
         if (!both.sums)
           limit = b.select(staged, limit, terms);
         Value depth = wholeGroups(b.divUp(terms, b.divUp(terms, limit)));
         Value height = heightOfBlocks(m);
-        Value panelSize = b.mul(k, b.number(tile.columns()));
+        Value panelSize = b.mul(units, b.number(tile.columns()));
         b.loop(zero, terms, depth, [&](Value term) {
-          Value length = b.min(depth, b.sub(k, term));
+          Value length = b.min(depth, b.sub(units, term));
+          Value firstTerm = termsIn(term);
+          Value numTerms = b.min(termsIn(length), b.sub(k, firstTerm));
           Value goesOn = b.either(accumulate, b.less(zero, term));
           Value panels = b.at(right, bp, b.mul(term, b.number(tile.columns())));
           b.loop(zero, m, height, [&](Value row) {
             Value count = b.min(height, b.sub(m, row));
-            Value from = address(address(a, term, acs), row, ars);
+            Value from = address(address(a, firstTerm, acs), row, ars);
             // The next part to stage: rows below, or the first ones of the next
             // terms. Rows of a list are anywhere; the panels are in place.
             Value after = panels;
             if (!isListed)
               after = b.select(b.less(b.add(row, count), m),
                                address(from, count, ars),
-                               address(a, b.add(term, length), acs));
+                               address(a, b.add(firstTerm, numTerms), acs));
             auto multiply = [&](Value block, Value blockRs, Value blockCs) {
               b.call(gemmBlockName(LeftSide::staged, both),
                      {block, blockRs, blockCs, panels, panelSize,
@@ -497,16 +530,16 @@ void Emitter::emitGemm(bool isListed) {
                       goesOn, after, ars, acs});
             };
             if (isListed) {
-              b.call(stageRowsName(element),
-                     {b.at(element, a, term), b.at(number, list, row), count,
-                      length, scratch});
+              b.call(stageRowsName(both),
+                     {b.at(element, a, firstTerm), b.at(number, list, row),
+                      count, numTerms, scratch});
               return multiply(scratch, b.number(stagedStride), one);
             }
             b.branch(
                 staged,
                 [&] {
-                  b.call(stageName(element),
-                         {from, ars, acs, count, length, scratch});
+                  b.call(stageName(both),
+                         {from, ars, acs, count, numTerms, scratch});
                   multiply(scratch, b.number(stagedStride), one);
                 },
                 [&] { multiply(from, ars, acs); });
@@ -585,9 +618,13 @@ void fovea::codegen::emitGemm(ModuleOp module, GemmElement element,
   assert(isGemmElement(element.type) && "no product of this element type");
   KernelBuilder builder(module);
   GemmTile tile = gemmTile(element.type, target);
-  for (bool isFar : {false, true})
-    emitPack(builder, asPacked(element), tile, isFar);
-  emitPackParts(builder, asPacked(element), tile);
+  if (element.pairs) {
+    emitPackPairs(builder, tile);
+  } else {
+    for (bool isFar : {false, true})
+      emitPack(builder, asPacked(element), tile, isFar);
+    emitPackParts(builder, asPacked(element), tile);
+  }
   if (element.sums)
     declareTensorCore(builder, module);
   Emitter emitter(builder, element, tile);
@@ -604,6 +641,8 @@ void fovea::codegen::emitGatheredGemm(ModuleOp module, GemmElement element,
                                       const Target &target) {
   KernelBuilder builder(module);
   GemmTile tile = gemmTile(element.type, target);
+  if (element.pairs)
+    return emitPairGather(builder, tile);
   Emitter emitter(builder, element, tile);
   emitter.emitBlock(LeftSide::runs);
   emitter.emitBlock(LeftSide::columns);

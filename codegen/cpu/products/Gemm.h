@@ -37,10 +37,19 @@ struct GemmElement {
               std::optional<attn::GroupedSums> sums = std::nullopt)
       : type(type), right(right), sums(sums) {}
 
+  /// Products of f32 whose factors are rounded to bf16 (Pairs.h).
+  static GemmElement inPairs(mlir::Type type) {
+    GemmElement element(type);
+    element.pairs = true;
+    return element;
+  }
+
   mlir::Type type;
   const runtime::StorageFormat *right;
   /// In which groups terms are added; nothing: in a chain.
   std::optional<attn::GroupedSums> sums;
+  /// Whether factors are rounded to bf16, and two terms packed in four bytes.
+  bool pairs = false;
   bool isSame() const { return !right; }
 };
 
@@ -49,6 +58,8 @@ struct GemmTile {
   int64_t rows;    // of A and C
   int64_t lanes;   // elements of one vector
   int64_t vectors; // side by side
+  /// Whether one instruction adds the products of a pair of terms.
+  bool multipliesPairs = false;
 
   /// The width of a panel of packed B.
   int64_t columns() const { return lanes * vectors; }
@@ -107,6 +118,12 @@ bool isGemmElement(mlir::Type element);
 ///
 /// With B in bf16, packed and before, `<t>` is f32_bf16 (so for other formats),
 /// and there is no `@fovea_product`.
+///
+/// With factors in bf16, the functions are f32_pairs. They give the sums of the
+/// rounded factors as dialect/RoundedFactors.h defines them. Element
+/// (k, n) is half of an i32 at
+/// ((n / columns) * ceil(K / 2) + k / 2) * columns + n % columns. No function
+/// packs past the caches.
 ///
 /// With sums in groups, the functions are f32_groups_16_25_133, and so on. They
 /// call `@fovea_tensor_core` (runtime/TensorCore.h), and read what

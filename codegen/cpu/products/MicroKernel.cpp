@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/products/MicroKernel.h"
+#include "codegen/cpu/products/Pairs.h"
 #include "codegen/cpu/products/TensorKernel.h"
 #include "codegen/kernel/StoredReals.h"
 
@@ -25,6 +26,7 @@ struct Kernel {
   KernelBuilder &b;
   Type element, right;
   const StorageFormat *format; // of right
+  bool pairs;                  // of terms, in place of elements
   VectorType vector;
   GemmTile tile;
   KernelShape shape;
@@ -79,6 +81,9 @@ void Kernel::writeC(ValueRange sums, ArrayRef<Value> masks) {
   for (int64_t row = 0; row < shape.rows; ++row)
     for (int64_t v = 0; v < shape.vectors; ++v) {
       Value sum = sums[row * shape.vectors + v];
+      // There is no negative zero.
+      if (pairs)
+        sum = b.create<arith::AddFOp>(sum, b.constant(vector, 0));
       if (masks.empty())
         b.store(sum, addressInC(row, v));
       else
@@ -119,7 +124,7 @@ Value Kernel::addressInA(ValueRange pointers, int64_t row, int64_t term) {
 /// A vector of packed B.
 Value Kernel::loadRight(Value address) {
   if (!format)
-    return b.load(vector, address);
+    return b.load(VectorType::get(tile.lanes, right), address);
   return realOf(b, b.load(VectorType::get(tile.lanes, right), address),
                 *format);
 }
@@ -141,10 +146,12 @@ void Kernel::multiplyTerm(MutableArrayRef<Value> sums, ValueRange pointersToA,
   }
   for (int64_t row = 0; row < shape.rows; ++row) {
     Value address = addressInA(pointersToA, row, term);
-    Value factor = b.splat(b.load(element, address), tile.lanes);
+    Value factor =
+        b.splat(b.load(pairs ? right : element, address), tile.lanes);
     for (int64_t v = 0; v < shape.vectors; ++v) {
       Value &sum = sums[row * shape.vectors + v];
-      sum = b.fma(factor, loaded[v], sum);
+      sum = pairs ? addPair(b, tile, factor, loaded[v], sum)
+                  : b.fma(factor, loaded[v], sum);
     }
   }
 }
@@ -306,11 +313,14 @@ static std::string groupsSuffix(const fovea::attn::GroupedSums &sums) {
 std::string fovea::codegen::nameFor(StringRef stem, GemmElement element) {
   return (stem + (element.type.isF32() ? "_f32" : "_f64") +
           (element.isSame() ? "" : "_" + std::string(element.right->name)) +
+          (element.pairs ? "_pairs" : "") +
           (element.sums ? groupsSuffix(*element.sums) : ""))
       .str();
 }
 
 Type fovea::codegen::rightInMemory(GemmElement element) {
+  if (element.pairs)
+    return IntegerType::get(element.type.getContext(), 32);
   return element.isSame() ? element.type
                           : IntegerType::get(element.type.getContext(),
                                              8 * element.right->bytes);
@@ -373,6 +383,7 @@ std::string fovea::codegen::emitMicroKernel(KernelBuilder &builder,
                   .element = element.type,
                   .right = rightInMemory(element),
                   .format = element.right,
+                  .pairs = element.pairs,
                   .vector = VectorType::get(tile.lanes, element.type),
                   .tile = tile,
                   .shape = shape,

@@ -64,8 +64,8 @@ void Product::multiply() {
     // k = 0 still makes one turn, which writes zeros.
     b.loop(zero, b.max(k, one), depth, [&](Value term) {
       Value terms = b.min(depth, b.sub(k, term));
-      b.call(packName(element), {address(right, term, rs, column, cs), rs, cs,
-                                 terms, numColumns, scratch, zero, numPanels});
+      b.call(packName(both), {address(right, term, rs, column, cs), rs, cs,
+                              terms, numColumns, scratch, zero, numPanels});
       Value isFirst = b.equal(term, zero);
       b.loop(zero, m, height, [&](Value row) {
         Value rows = b.min(height, b.sub(m, row));

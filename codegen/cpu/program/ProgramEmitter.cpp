@@ -5,6 +5,7 @@
 #include "codegen/cpu/program/CpuScheduler.h"
 #include "codegen/math/ExpandMath.h"
 #include "dialect/Precision.h"
+#include "dialect/RoundedFactors.h"
 #include "passes/memory/Locations.h"
 
 using namespace mlir;
@@ -29,11 +30,14 @@ LogicalResult fovea::codegen::emitProgram(ProgramOp program, ModuleOp module,
 }
 
 GemmElement fovea::codegen::elementOf(ComputeOp op, Type real) {
+  if (roundsFactors(op) && real.isF32())
+    return GemmElement::inPairs(real);
   return {real, nullptr, groupedSumsOf(op)};
 }
 
 bool fovea::codegen::skipsTerms(ComputeOp op, const RowsProduct &product) {
-  return choosesRows(op, product) && !product.isByRows() && !groupedSumsOf(op);
+  return choosesRows(op, product) && !product.isByRows() &&
+         !groupedSumsOf(op) && !roundsFactors(op);
 }
 
 ProductFunctions fovea::codegen::functionsOf(ComputeOp op, Type real) {
@@ -50,11 +54,12 @@ ProductFunctions fovea::codegen::functionsOf(ComputeOp op, Type real) {
             .pack = packGroupsName,
             .packFar = packGroupsName,
             .packParts = packGroupsName};
-  GemmElement element(real, packed, groupedSumsOf(op));
+  GemmElement element = elementOf(op, real);
+  element.right = element.pairs ? nullptr : packed;
   return {.multiply = gemmName(element),
           .multiplyRows = gemmRowsName(element),
           .pack = packName(element),
-          .packFar = packFarName(element),
+          .packFar = element.pairs ? packName(element) : packFarName(element),
           .packParts = packPartsName(element)};
 }
 
@@ -82,7 +87,7 @@ ProgramEmitter::ProgramEmitter(ProgramOp program, ModuleOp module,
 static LogicalResult verifyRoundedSums(ProgramOp program) {
   WalkResult walk = program.walk([](ComputeOp op) {
     Type factor = precisionOf(op);
-    if (!factor || !factor.isBF16() || groupedSumsOf(op))
+    if (!factor || !factor.isBF16() || groupedSumsOf(op) || roundsFactors(op))
       return WalkResult::advance();
     op.emitError() << "has factors in bf16, whose sums no CPU defines; help: "
                       "name a tensor core, as in '--precision bf16:sm_90'";
@@ -91,8 +96,21 @@ static LogicalResult verifyRoundedSums(ProgramOp program) {
   return failure(walk.wasInterrupted());
 }
 
+/// A machine without a fused multiply-add has no such sums.
+static LogicalResult verifyFused(ProgramOp program) {
+  WalkResult walk = program.walk([](ComputeOp op) {
+    if (!roundsFactors(op))
+      return WalkResult::advance();
+    op.emitError() << "has factors in bf16, whose products this machine adds "
+                      "with two roundings";
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
+}
+
 LogicalResult ProgramEmitter::emit(const EmitOptions &options) {
-  if (failed(verifyRoundedSums(program)))
+  if (failed(verifyRoundedSums(program)) ||
+      (!options.target.fusesMultiplyAdd && failed(verifyFused(program))))
     return failure();
   FailureOr<launch::ProgramOp> schedule =
       CpuScheduler(program, storage)
@@ -139,7 +157,8 @@ void ProgramEmitter::declareFunctions(bool marksSteps) {
             .isBF16() &&
         real.isF32())
       emitGemm(module, {real, runtime::findStorageFormat("bf16")}, target);
-    if (compute && groupedSumsOf(compute))
+    if (compute && productOf(compute) &&
+        (groupedSumsOf(compute) || roundsFactors(compute)))
       emitGemm(module, elementOf(compute, real), target);
     if (!product || !product->gathered)
       return;
