@@ -490,11 +490,6 @@ void Emitter::emitGemm(bool isListed) {
         Value ars = isListed ? one : all[1], acs = isListed ? one : all[2];
         Value staged = isListed || both.pairs ? b.truth(true)
                                               : b.less(b.number(thinRows), m);
-        // Blocks of pairs have twice as many terms.
-        int64_t atOnce = both.pairs ? 2 : 1;
-        auto termsIn = [&](Value units) {
-          return b.mul(units, b.number(atOnce));
-        };
         Value scratch =
             b.scratch(element, (blockRows + tile.lanes) * stagedStride);
 
@@ -509,8 +504,11 @@ void Emitter::emitGemm(bool isListed) {
         Value panelSize = b.mul(units, b.number(tile.columns()));
         b.loop(zero, terms, depth, [&](Value term) {
           Value length = b.min(depth, b.sub(units, term));
-          Value firstTerm = termsIn(term);
-          Value numTerms = b.min(termsIn(length), b.sub(k, firstTerm));
+          Value firstTerm = term, numTerms = length;
+          if (both.pairs) {
+            firstTerm = b.mul(term, b.number(2));
+            numTerms = b.min(b.mul(length, b.number(2)), b.sub(k, firstTerm));
+          }
           Value goesOn = b.either(accumulate, b.less(zero, term));
           Value panels = b.at(right, bp, b.mul(term, b.number(tile.columns())));
           b.loop(zero, m, height, [&](Value row) {
