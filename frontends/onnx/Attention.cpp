@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/onnx/Importer.h"
+#include "frontends/onnx/onnx.pb.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -82,9 +83,8 @@ static bool giveAttention(Importer &importer, const Node &node) {
       !readHeads(importer, node, 1, "kv_num_heads", keys) ||
       !readHeads(importer, node, 2, "kv_num_heads", values))
     return false;
-  if (node.integer("left_window_size", -1) >= 0 ||
-      node.integer("right_window_size", -1) >= 0)
-    return importer.refuse(node, "windows are not supported");
+  int64_t left = node.integer("left_window_size", -1),
+          right = node.integer("right_window_size", -1);
   const Value *past = node.input(4), *valid = node.input(6);
   Value lengths = valid ? *valid : Value();
   Size offset = past ? past->shape[2] : Size(0);
@@ -140,6 +140,12 @@ static bool giveAttention(Importer &importer, const Node &node) {
               : offset.text();
     if (node.integer("is_causal", 0) != 0)
       allowed.push_back(fmt::format("{} <= {} + {}", i[3], i[2], reach));
+    if (left >= 0)
+      allowed.push_back(
+          fmt::format("{} + {} >= {} + {}", i[3], left, i[2], reach));
+    if (right >= 0)
+      allowed.push_back(
+          fmt::format("{} <= {} + {} + {}", i[3], i[2], reach, right));
     if (valid)
       allowed.push_back(i[3] + " < " + importer.read(lengths, {i[0]}));
     std::string score = importer.read(scores, i);
@@ -175,6 +181,70 @@ static bool giveAttention(Importer &importer, const Node &node) {
       [&](const Indices &i) {
         return element(i[0], fmt::format("({} // {})", i[2], size), i[1],
                        fmt::format("({} mod {})", i[2], size));
+      });
+}
+
+/// What a graph of a node makes of its one input, an array of the same shape.
+static bool modify(Importer &importer, const Node &node, const char *name,
+                   Value &value) {
+  const schema::AttributeProto *given = node.attribute(name);
+  if (!given)
+    return true;
+  const schema::GraphProto &graph = given->g();
+  if (graph.input_size() != 1 || graph.output_size() != 1)
+    return importer.refuse(
+        node, fmt::format("'{}' must have one input and one output", name));
+  importer.values[graph.input(0).name()] = value;
+  if (!importer.runBranch(graph))
+    return false;
+  const Value *made = importer.find(graph.output(0).name());
+  if (!made || made->shape != value.shape)
+    return importer.refuse(
+        node, fmt::format("'{}' must give {}", name, shapeText(value.shape)));
+  value = *made;
+  return true;
+}
+
+/// Attention whose scores and weights pass through graphs of the file.
+static bool giveFlexAttention(Importer &importer, const Node &node) {
+  const Value q = node.at(0), k = node.at(1), v = node.at(2);
+  std::optional<int64_t> heads = q.shape[1].value(),
+                         shared = k.shape[1].value(),
+                         width = q.shape[3].value();
+  if (!heads || !shared || !width || *shared < 1 || *heads % *shared != 0 ||
+      !importer.areEqual(q.shape[0], k.shape[0]) ||
+      !importer.areEqual(q.shape[3], k.shape[3]) ||
+      !importer.areEqual(k.shape[2], v.shape[2]) || !(k.shape[1] == v.shape[1]))
+    return importer.refuse(node,
+                           fmt::format("queries {}, keys {} and values {} "
+                                       "do not match",
+                                       shapeText(q.shape), shapeText(k.shape),
+                                       shapeText(v.shape)));
+  auto headOf = [&](const std::string &head) {
+    return *heads == *shared
+               ? head
+               : fmt::format("({} // {})", head, *heads / *shared);
+  };
+  double scale = node.real("scale", 1 / std::sqrt(static_cast<double>(*width)));
+  Shape shape = {q.shape[0], q.shape[1], q.shape[2], k.shape[2]};
+  Value scores = importer.helper(node, q.type, shape, [&](const Indices &i) {
+    return fmt::format("{} * sum[k0 < {}]({} * {})", literal(scale), *width,
+                       importer.read(q, {i[0], i[1], i[2], "k0"}),
+                       importer.read(k, {i[0], headOf(i[1]), i[3], "k0"}));
+  });
+  if (!modify(importer, node, "score_mod", scores))
+    return false;
+  Value weights = importer.helper(node, q.type, shape, [&](const Indices &i) {
+    return fmt::format("softmax[{}]({})", i[3], importer.read(scores, i));
+  });
+  if (!modify(importer, node, "prob_mod", weights))
+    return false;
+  return importer.give(
+      node, 0, q.type, {q.shape[0], q.shape[1], q.shape[2], v.shape[3]},
+      [&](const Indices &i) {
+        return fmt::format("sum[k0 < {}]({} * {})", k.shape[2].text(),
+                           importer.read(weights, {i[0], i[1], i[2], "k0"}),
+                           importer.read(v, {i[0], headOf(i[1]), "k0", i[3]}));
       });
 }
 
@@ -244,4 +314,5 @@ static bool giveRotated(Importer &importer, const Node &node) {
 void fovea::onnx::addAttention(Handlers &handlers) {
   handlers["RotaryEmbedding"] = giveRotated;
   handlers["Attention"] = giveAttention;
+  handlers["FlexAttention"] = giveFlexAttention;
 }

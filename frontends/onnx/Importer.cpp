@@ -376,6 +376,7 @@ bool Importer::runNode(const schema::NodeProto &proto) {
         !name.empty() && !find(name))
       return refuse(node, "reads '" + name + "', which nothing before gives");
   bool isOurs = proto.domain().empty() || proto.domain() == "ai.onnx" ||
+                proto.domain() == "ai.onnx.preview" ||
                 proto.domain() == "com.microsoft" ||
                 proto.domain() == "ai.onnx.ml";
   auto handler = handlers().find(node.op());

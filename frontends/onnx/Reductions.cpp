@@ -90,8 +90,14 @@ static bool giveReduction(Importer &importer, const Node &node) {
         own.push_back(indices[next++]);
       }
     }
-    return reduction(node.op(), joined(binders, ", "), importer.read(x, own),
-                     x.kind());
+    std::string element = importer.read(x, own);
+    // A known constant has no index to reduce over.
+    if (x.known && x.kind() != Kind::Bit && !binders.empty() &&
+        element.find('k') == std::string::npos)
+      element = fmt::format("({} + {} * {})", element,
+                            x.kind() == Kind::Real ? "0.0" : "0",
+                            binders.back().substr(0, binders.back().find(' ')));
+    return reduction(node.op(), joined(binders, ", "), element, x.kind());
   });
 }
 
