@@ -126,6 +126,10 @@ struct Program {
   /// The same for the number of a loop inside a step.
   int insideSlot = 0;
 
+  /// The distance from a table as kernels read it to the same table of the
+  /// host, in bytes; 0: the program has no device.
+  int hostSlot = 0;
+
   /// The name of the function that runs the program: void(void *frame).
   std::string entry;
   /// The function to run once per set of parameters, before the first run;

@@ -199,6 +199,7 @@ public:
     return own.allocatePinned(bytes);
   }
   void freePinned(void *memory) override { own.freePinned(memory); }
+  void shareMemory() override { own.shareMemory(); }
   void send() override { own.send(); }
   void wait() override { own.wait(); }
   bool launchOwn(const std::string &name,
@@ -235,6 +236,11 @@ void LaunchTrace::parallel(FoveaPool *pool, FoveaWork work, void *frame,
   compared->launch(pool, work, frame, units, atOnce);
   if (compared->frame->address() == frame)
     compared->compareNext();
+}
+
+void LaunchTrace::shareMemory() {
+  if (runtime::Device *device = runtime::Device::current())
+    device->shareMemory();
 }
 
 Status LaunchTrace::compare(const ProgramFrame &own,

@@ -76,6 +76,8 @@ public:
   runtime::Status compare(const ProgramFrame &frame,
                           decltype(&fovea_parallel) parallel,
                           llvm::function_ref<void()> code);
+  /// Call it before programs get memory: the host reads it between launches.
+  static void shareMemory();
   static void parallel(FoveaPool *pool, FoveaWork work, void *frame,
                        int64_t units, int64_t atOnce);
 

@@ -92,6 +92,7 @@ Status LaunchedBatch::run(StringRef entry,
 Status LaunchedBatch::compareCode(StringRef entry,
                                   const std::map<std::string, double> &numbers,
                                   LaunchTrace &own) {
+  LaunchTrace::shareMemory();
   CompiledOptions how = options;
   how.parallel = &LaunchTrace::parallel;
   how.debugSeed.reset();

@@ -24,6 +24,7 @@ Status LaunchedDecoder::create(ModuleOp module, const CompiledOptions &options,
 }
 
 Status LaunchedDecoder::compile(bool compares) {
+  LaunchTrace::shareMemory();
   CompiledOptions how = options;
   how.parallel = &LaunchTrace::parallel;
   how.debugSeed.reset();

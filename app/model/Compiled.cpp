@@ -5,6 +5,7 @@
 #include "app/open/ChooseTarget.h"
 #include "compiler/Compiler.h"
 #include "runtime/Element.h"
+#include "runtime/device/Device.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -53,6 +54,10 @@ Status fovea::cli::compileDecoder(ModuleOp module,
 Status fovea::cli::load(codegen::Objects objects,
                         const CompiledOptions &options,
                         std::unique_ptr<codegen::Jit> &jit) {
+  // What is examined on the way.
+  if (runtime::Device *device = runtime::Device::current();
+      device && (options.isChecked || options.debugSeed))
+    device->shareMemory();
   if (options.isChecked)
     return codegen::load(std::move(objects), options.target,
                          &runtime::CheckedRun::parallel,
@@ -129,6 +134,7 @@ Status CompiledProgram::create(codegen::Code code,
 
 void CompiledProgram::compute() {
   DebugPool::watch(isDebugged ? &memory : nullptr);
+  memory.willRun();
   functions.run(memory.frame());
   DebugPool::watch(nullptr);
 }

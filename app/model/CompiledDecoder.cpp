@@ -3,6 +3,7 @@
 #include "app/model/CompiledDecoder.h"
 #include "app/model/QuantisedWeights.h"
 #include "runtime/data/Quantise.h"
+#include "runtime/device/SharedMemory.h"
 
 using namespace mlir;
 using namespace fovea;
@@ -31,7 +32,7 @@ CompiledDecoder::store(const runtime::ParameterValues &parameters,
   std::byte *at = memory.data();
   for (const auto &[path, own] : all) {
     result[path] = at;
-    llvm::copy(own, at);
+    runtime::copyBytes(at, own.data(), own.size());
     at += llvm::alignTo(own.size(), runtime::arrayAlignment);
   }
   return result;
@@ -69,6 +70,21 @@ static int64_t bytesOf(const Program::Array &array) {
                 : array.count * sizeOf(array.element);
 }
 
+/// A parameter as programs read it, in memory that a device may have alone.
+static void storeParameter(const std::string &path,
+                           const runtime::Tensor &tensor,
+                           const Program::Array &array, bool isDouble,
+                           std::byte *to) {
+  if (runtime::isNarrow(path))
+    return runtime::copyBytes(to, tensor.bytes.data(), tensor.bytes.size());
+  auto type = isDouble ? runtime::DType::F64 : runtime::DType::F32;
+  if (!runtime::isOwn(to))
+    return runtime::widenInto(path, tensor, type, to);
+  std::vector<std::byte> wide(bytesOf(array));
+  runtime::widenInto(path, tensor, type, wide.data());
+  runtime::copyBytes(to, wide.data(), wide.size());
+}
+
 Status CompiledDecoder::setWeights(std::vector<runtime::TensorFile> files,
                                    bool isDouble) {
   std::map<std::string, const Program::Array *> read =
@@ -92,12 +108,7 @@ Status CompiledDecoder::setWeights(std::vector<runtime::TensorFile> files,
     for (auto &[path, tensor] : file.tensors) {
       auto found = read.find(path);
       if (found != read.end()) {
-        if (runtime::isNarrow(path))
-          llvm::copy(tensor.bytes, at);
-        else
-          runtime::widenInto(
-              path, tensor,
-              isDouble ? runtime::DType::F64 : runtime::DType::F32, at);
+        storeParameter(path, tensor, *found->second, isDouble, at);
         own[path] = at;
         at += llvm::alignTo(bytesOf(*found->second), runtime::arrayAlignment);
       }

@@ -137,8 +137,8 @@ scf::ForOp LaunchEmitter::emitLoop(launch::ForOp item) {
   main.setSlot(frame, loop.stepSlot, step);
   Value rows = outerRows;
   if (item.getByRank())
-    rows = main.entry(
-        frame, storage.description().orders[loop.order].activeSlot, step);
+    rows =
+        entryOfHost(storage.description().orders[loop.order].activeSlot, step);
   main.setSlot(frame, loop.rowsSlot, rows);
   emitItems(item.getBody().front());
   return forOp;

@@ -118,6 +118,17 @@ Value LaunchEmitter::constantOf(int slot, llvm::function_ref<Value()> read) {
   return known;
 }
 
+Value LaunchEmitter::entryOfHost(int slot, Value index) {
+  int &hostSlot = storage.description().hostSlot;
+  if (!listsSlots)
+    return main.entry(frame, slot, index);
+  if (hostSlot == 0)
+    hostSlot = storage.newSlot();
+  Value table = main.at(main.getI8Type(), main.pointerSlot(frame, slot),
+                        main.slot(frame, hostSlot));
+  return main.load(main.i64(), main.at(main.i64(), table, index));
+}
+
 Value LaunchEmitter::emitNumber(Operation &op) {
   main.setLoc(op.getLoc());
   auto batch = [&] {
@@ -137,7 +148,7 @@ Value LaunchEmitter::emitNumber(Operation &op) {
   }
   if (auto places = dyn_cast<launch::PlacesOp>(op)) {
     int slot = storage.slotOfLayout(static_cast<int>(places.getLayout()));
-    return constantOf(slot, [&] { return main.entry(frame, slot, batch()); });
+    return constantOf(slot, [&] { return entryOfHost(slot, batch()); });
   }
   IRMapping operands;
   for (Value operand : op.getOperands())

@@ -98,6 +98,8 @@ protected:
   /// What the units of the current run are counted from.
   mlir::Value count() { return numbers.lookup(run.getCount()); }
   /// Returns whether the current run writes a whole array.
+  /// An entry of a table: of the host's, if a device has another one.
+  mlir::Value entryOfHost(int slot, mlir::Value index);
   bool isWritten(const Storage &array);
   /// Calls the function of the current run's kernel, which reads `slots`.
   /// `last`: the last argument; null: the number `otherwise`.

@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 using namespace fovea::runtime;
 
@@ -32,6 +34,12 @@ public:
   void free(void *memory) override;
   void *allocatePinned(size_t bytes) override;
   void freePinned(void *memory) override;
+  bool hasOwnMemory() const override { return !sharesMemory; }
+  void shareMemory() override { sharesMemory = true; }
+  void *allocateOwn(size_t bytes) override;
+  void copy(void *to, const void *from, size_t bytes, bool toHost) override;
+  void read(void *to, const void *from, size_t bytes) override;
+  void write(void *to, const void *from, size_t bytes) override;
   void launch(const KernelLaunch &launch) override;
   bool launchLoop(const KernelLaunch &launch, int64_t barriers) override;
   bool launchOwn(const std::string &name, KernelLaunch launch) override;
@@ -50,7 +58,7 @@ private:
   std::string ownName;
   int ownMajor = 0, ownMinor = 0, processors = 1;
   int64_t bytes = 0;
-  bool launchesLoops = false, hasClusters = false;
+  bool launchesLoops = false, hasClusters = false, sharesMemory = false;
   /// Null: kernels are not traced.
   std::FILE *trace = nullptr;
   std::string traced; // the last one
@@ -164,6 +172,8 @@ Status CudaDevice::open() {
                                        path, std::strerror(errno)));
   }
   graphs.setOn(isWanted("FOVEA_CUDA_GRAPHS") && !trace);
+  graphs.setContext(context);
+  sharesMemory = !isWanted("FOVEA_CUDA_OWN_MEMORY");
   hasClusters = takesClusters != 0;
   launchesLoops = isCooperative != 0 && isWanted("FOVEA_CUDA_LOOPS");
   return Status::success();
@@ -178,7 +188,9 @@ void *CudaDevice::allocate(size_t bytes) {
   return memory;
 }
 
+/// What has been added and uses the memory comes first: the driver waits.
 void CudaDevice::free(void *memory) {
+  send();
   driver.cuCtxSetCurrent(context);
   driver.cuMemFree_v2(memory);
 }
@@ -193,8 +205,34 @@ void *CudaDevice::allocatePinned(size_t bytes) {
 }
 
 void CudaDevice::freePinned(void *memory) {
+  send();
   driver.cuCtxSetCurrent(context);
   driver.cuMemFreeHost(memory);
+}
+
+void *CudaDevice::allocateOwn(size_t bytes) {
+  if (sharesMemory)
+    return allocate(bytes);
+  void *memory = nullptr;
+  driver.cuCtxSetCurrent(context);
+  return driver.cuMemAlloc_v2(&memory, bytes) == 0 ? memory : nullptr;
+}
+
+void CudaDevice::copy(void *to, const void *from, size_t bytes, bool toHost) {
+  if (bytes > 0)
+    unsent().addCopy(to, from, bytes, toHost);
+}
+
+void CudaDevice::read(void *to, const void *from, size_t bytes) {
+  wait();
+  if (bytes > 0)
+    check(driver.cuMemcpyDtoH_v2(to, from, bytes), "copy results");
+}
+
+void CudaDevice::write(void *to, const void *from, size_t bytes) {
+  wait();
+  if (bytes > 0)
+    check(driver.cuMemcpyHtoD_v2(to, from, bytes), "copy inputs");
 }
 
 void *CudaDevice::function(const KernelLaunch &launch) {
@@ -366,6 +404,35 @@ Status Device::open() {
 /// Lives until the process ends: its memory may be freed late.
 void Device::use(std::unique_ptr<Device> device) { opened = device.release(); }
 
+namespace {
+struct EndCopy {
+  void *to;
+  const void *from;
+  size_t bytes;
+};
+} // namespace
+
+/// The copies at the end of the program that this thread runs.
+static std::vector<EndCopy> &endCopies() {
+  static thread_local std::vector<EndCopy> copies;
+  return copies;
+}
+
+void Device::readAtEnd(void *to, const void *from, size_t bytes) {
+  endCopies().push_back({to, from, bytes});
+}
+
+void Device::copy(void *to, const void *from, size_t bytes, bool) {
+  wait();
+  std::memcpy(to, from, bytes);
+}
+void Device::read(void *to, const void *from, size_t bytes) {
+  copy(to, from, bytes, /*toHost=*/true);
+}
+void Device::write(void *to, const void *from, size_t bytes) {
+  copy(to, from, bytes, /*toHost=*/false);
+}
+
 extern "C" void fovea_launch(const void *image, int64_t, const char *name,
                              const int64_t *list, int64_t slots, int64_t units,
                              int64_t threads, int64_t unitsAtOnce,
@@ -398,4 +465,9 @@ extern "C" int64_t fovea_launch_loop(const void *image, int64_t,
 
 extern "C" void fovea_launch_send(void) { Device::current()->send(); }
 
-extern "C" void fovea_launch_wait(void) { Device::current()->wait(); }
+extern "C" void fovea_launch_wait(void) {
+  Device *device = Device::current();
+  for (const EndCopy &each : std::exchange(endCopies(), {}))
+    device->copy(each.to, each.from, each.bytes, /*toHost=*/true);
+  device->wait();
+}

@@ -1,8 +1,9 @@
 //===- Device.h - the GPU of this process -----------------------*- C++ -*-===//
 //
-// Opens CUDA's driver when a device is requested; nothing links to it. Host and
-// device share memory and addresses (managed memory): kernels read in place
-// what the runtime writes.
+// Opens CUDA's driver when a device is requested; nothing links to it. The
+// arrays of a program are in memory of the device, which the host cannot
+// access: copies are launches. Weights, gradients and the states of a search
+// are in memory that both share (managed memory).
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,6 +66,23 @@ public:
   /// few numbers that one side writes and the other one reads.
   virtual void *allocatePinned(size_t bytes) { return allocate(bytes); }
   virtual void freePinned(void *memory) { free(memory); }
+
+  /// Whether the host cannot access what `allocateOwn` gives.
+  virtual bool hasOwnMemory() const { return false; }
+  /// From now on it can, as in shared memory: what watches each launch reads in
+  /// place.
+  virtual void shareMemory() {}
+  /// Allocates memory of the device; null if there is no more.
+  virtual void *allocateOwn(size_t bytes) { return allocate(bytes); }
+  /// Adds a copy to the launches, between memory of the device and pinned
+  /// memory; one of both is the device's.
+  virtual void copy(void *to, const void *from, size_t bytes, bool toHost);
+  /// Copies at once, after all launches. The host's side is any memory.
+  virtual void read(void *to, const void *from, size_t bytes);
+  virtual void write(void *to, const void *from, size_t bytes);
+  /// Adds a copy to the host at the end of the program that this thread runs
+  /// next.
+  static void readAtEnd(void *to, const void *from, size_t bytes);
 
   /// Launches are ordered; a thread's launches are collected until it submits
   /// them or waits. A failure ends the process: the device's state is lost

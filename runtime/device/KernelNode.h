@@ -3,6 +3,8 @@
 #ifndef FOVEA_RUNTIME_DEVICE_KERNELNODE_H
 #define FOVEA_RUNTIME_DEVICE_KERNELNODE_H
 
+#include <cstddef>
+
 namespace fovea::runtime {
 
 /// CUDA_KERNEL_NODE_PARAMS_v2, for drivers from 12.0 on.
@@ -15,6 +17,21 @@ struct KernelNode {
   void **parameters = nullptr;
   void **extra = nullptr;
   void *kernel = nullptr, *context = nullptr;
+};
+
+/// CUDA_MEMCPY3D of one row, between the host and the device.
+struct CopyNode {
+  enum Memory : int { OfHost = 1, OfDevice = 2 };
+  struct Side {
+    size_t x = 0, y = 0, z = 0, level = 0;
+    int memory = OfHost;
+    int filling = 0;
+    void *host = nullptr, *device = nullptr, *array = nullptr,
+         *reserved = nullptr;
+    size_t pitch = 0, height = 0;
+  };
+  Side from, to;
+  size_t bytes = 0, height = 1, depth = 1;
 };
 
 /// CUlaunchAttribute with CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION. From

@@ -24,6 +24,14 @@ void LaunchList::add(Launch next, const int64_t *list, int64_t slots,
   numbers.push_back(units);
 }
 
+void LaunchList::addCopy(void *to, const void *from, size_t bytes,
+                         bool toHost) {
+  launches.push_back({.first = numbers.size(), .count = 3, .toHost = toHost});
+  numbers.insert(numbers.end(), {reinterpret_cast<int64_t>(to),
+                                 reinterpret_cast<int64_t>(from),
+                                 static_cast<int64_t>(bytes)});
+}
+
 void LaunchList::clear() {
   launches.clear();
   numbers.clear();
@@ -49,10 +57,38 @@ static KernelNode nodeOf(const LaunchList::Launch &launch,
   return node;
 }
 
+namespace {
+struct Copy {
+  void *to;
+  void *from;
+  size_t bytes;
+};
+} // namespace
+
+static Copy copyOf(const LaunchList &list, const LaunchList::Launch &launch) {
+  const int64_t *numbers = list.numbers.data() + launch.first;
+  return {reinterpret_cast<void *>(numbers[0]),
+          reinterpret_cast<void *>(numbers[1]),
+          static_cast<size_t>(numbers[2])};
+}
+
+static CopyNode copyNodeOf(const LaunchList &list,
+                           const LaunchList::Launch &launch) {
+  Copy copy = copyOf(list, launch);
+  CopyNode node;
+  (launch.toHost ? node.from : node.to).memory = CopyNode::OfDevice;
+  (launch.toHost ? node.from.device : node.from.host) = copy.from;
+  (launch.toHost ? node.to.host : node.to.device) = copy.to;
+  node.bytes = node.from.pitch = node.to.pitch = copy.bytes;
+  node.from.height = node.to.height = 1;
+  return node;
+}
+
 static bool haveSameKernels(const LaunchList &a, const LaunchList &b) {
   return std::equal(a.launches.begin(), a.launches.end(), b.launches.begin(),
                     b.launches.end(), [](const auto &one, const auto &other) {
                       return one.function == other.function &&
+                             one.toHost == other.toHost &&
                              one.threads == other.threads;
                     });
 }
@@ -61,28 +97,40 @@ static bool haveSameKernels(const LaunchList &a, const LaunchList &b) {
 static uint64_t keyOf(const LaunchList &list) {
   uint64_t key = 0xcbf29ce484222325;
   for (const LaunchList::Launch &launch : list.launches) {
-    key = (key ^ reinterpret_cast<uintptr_t>(launch.function)) * 0x100000001b3;
+    key = (key ^ (reinterpret_cast<uintptr_t>(launch.function) +
+                  static_cast<uintptr_t>(launch.toHost))) *
+          0x100000001b3;
     key ^= key >> 29;
   }
   return key;
 }
 
-int LaunchGraphs::sendEach(const LaunchList &list) const {
-  for (const LaunchList::Launch &launch : list.launches) {
-    void *parameters[2];
-    findParameters(list, launch, parameters);
-    ClusterAttribute cluster;
-    cluster.clusterX = launch.clusterBlocks;
-    LaunchConfig config;
-    config.blocksX = launch.blocks;
-    config.threadsX = launch.threads;
-    config.sharedBytes = launch.sharedBytes;
-    config.attributes = &cluster;
-    config.numAttributes = launch.clusterBlocks > 1 ? 1 : 0;
-    if (int error = driver.cuLaunchKernelEx(&config, launch.function,
-                                            parameters, nullptr))
-      return error;
+int LaunchGraphs::sendOne(const LaunchList &list,
+                          const LaunchList::Launch &launch) const {
+  if (!launch.function) {
+    Copy copy = copyOf(list, launch);
+    return launch.toHost ? driver.cuMemcpyDtoHAsync_v2(copy.to, copy.from,
+                                                       copy.bytes, nullptr)
+                         : driver.cuMemcpyHtoDAsync_v2(copy.to, copy.from,
+                                                       copy.bytes, nullptr);
   }
+  void *parameters[2];
+  findParameters(list, launch, parameters);
+  ClusterAttribute cluster;
+  cluster.clusterX = launch.clusterBlocks;
+  LaunchConfig config;
+  config.blocksX = launch.blocks;
+  config.threadsX = launch.threads;
+  config.sharedBytes = launch.sharedBytes;
+  config.attributes = &cluster;
+  config.numAttributes = launch.clusterBlocks > 1 ? 1 : 0;
+  return driver.cuLaunchKernelEx(&config, launch.function, parameters, nullptr);
+}
+
+int LaunchGraphs::sendEach(const LaunchList &list) const {
+  for (const LaunchList::Launch &launch : list.launches)
+    if (int error = sendOne(list, launch))
+      return error;
   return 0;
 }
 
@@ -90,11 +138,16 @@ int LaunchGraphs::sendEach(const LaunchList &list) const {
 int LaunchGraphs::addNode(const LaunchList &list,
                           const LaunchList::Launch &launch,
                           Graph &graph) const {
+  void *before = graph.nodes.empty() ? nullptr : graph.nodes.back();
+  void *&own = graph.nodes.emplace_back();
+  if (!launch.function) {
+    CopyNode copy = copyNodeOf(list, launch);
+    return driver.cuGraphAddMemcpyNode(&own, graph.graph, &before,
+                                       before ? 1 : 0, &copy, context);
+  }
   void *parameters[2];
   findParameters(list, launch, parameters);
   KernelNode node = nodeOf(launch, parameters);
-  void *before = graph.nodes.empty() ? nullptr : graph.nodes.back();
-  void *&own = graph.nodes.emplace_back();
   int error = driver.cuGraphAddKernelNode_v2(&own, graph.graph, &before,
                                              before ? 1 : 0, &node);
   if (error != 0 || launch.clusterBlocks == 1)
@@ -121,6 +174,20 @@ bool LaunchGraphs::make(const LaunchList &list, Graph &graph) const {
   return error == 0;
 }
 
+int LaunchGraphs::tellNode(const LaunchList &list,
+                           const LaunchList::Launch &launch, void *executable,
+                           void *node) const {
+  if (!launch.function) {
+    CopyNode copy = copyNodeOf(list, launch);
+    return driver.cuGraphExecMemcpyNodeSetParams(executable, node, &copy,
+                                                 context);
+  }
+  void *parameters[2];
+  findParameters(list, launch, parameters);
+  KernelNode next = nodeOf(launch, parameters);
+  return driver.cuGraphExecKernelNodeSetParams_v2(executable, node, &next);
+}
+
 /// Updates the nodes whose parameters changed.
 int LaunchGraphs::tell(const LaunchList &list, Graph &graph) const {
   for (size_t number = 0; number < list.size(); ++number) {
@@ -132,11 +199,8 @@ int LaunchGraphs::tell(const LaunchList &list, Graph &graph) const {
         launch.sharedBytes == told.sharedBytes &&
         std::equal(numbers, numbers + launch.count, old))
       continue;
-    void *parameters[2];
-    findParameters(list, launch, parameters);
-    KernelNode node = nodeOf(launch, parameters);
-    if (int error = driver.cuGraphExecKernelNodeSetParams_v2(
-            graph.executable, graph.nodes[number], &node))
+    if (int error =
+            tellNode(list, launch, graph.executable, graph.nodes[number]))
       return error;
     told.blocks = launch.blocks;
     told.sharedBytes = launch.sharedBytes;

@@ -24,14 +24,18 @@ struct CudaDriver;
 class LaunchList {
 public:
   struct Launch {
+    /// Null: a copy.
     void *function = nullptr;
     unsigned blocks = 1, threads = 1, sharedBytes = 0, clusterBlocks = 1;
-    /// The numbers of a launch: the list passed by value, and its work units.
+    /// The numbers of a launch: the list passed by value, and its work units;
+    /// of a copy, two addresses and the bytes.
     size_t first = 0, count = 0;
+    bool toHost = false;
   };
 
   /// `next` without its numbers.
   void add(Launch next, const int64_t *list, int64_t slots, int64_t units);
+  void addCopy(void *to, const void *from, size_t bytes, bool toHost);
   void clear();
   size_t size() const { return launches.size(); }
 
@@ -45,6 +49,7 @@ public:
 
   /// Off: every list is launched directly.
   void setOn(bool next) { isOn = next; }
+  void setContext(void *next) { context = next; }
 
   /// Submits launches in order. Returns the driver's error; 0: none.
   int send(const LaunchList &list);
@@ -62,15 +67,19 @@ private:
   };
 
   int sendEach(const LaunchList &list) const;
+  int sendOne(const LaunchList &list, const LaunchList::Launch &launch) const;
   int addNode(const LaunchList &list, const LaunchList::Launch &launch,
               Graph &graph) const;
   bool make(const LaunchList &list, Graph &graph) const;
   int tell(const LaunchList &list, Graph &graph) const;
+  int tellNode(const LaunchList &list, const LaunchList::Launch &launch,
+               void *executable, void *node) const;
   void drop(Graph &graph) const;
   void makeRoom();
 
   const CudaDriver &driver;
   bool isOn = true;
+  void *context = nullptr;
   std::mutex mutex; // of the following
   std::unordered_map<uint64_t, Graph> graphs;
   uint64_t numSent = 0;

@@ -63,8 +63,7 @@ void fovea::runtime::copyRows(const std::vector<RowCopy> &rows) {
       left = left.subspan(some.size());
     }
   for (const RowCopy &row : left)
-    if (row.bytes > 0)
-      std::memcpy(row.to, row.from, row.bytes);
+    copyBytes(row.to, row.from, row.bytes);
 }
 
 void fovea::runtime::waitForDevice() {

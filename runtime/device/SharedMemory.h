@@ -1,7 +1,7 @@
 //===- SharedMemory.h - memory that a device reads as well ------*- C++ -*-===//
 //
 // Allocates all memory that a kernel may read or write. Without a device it is
-// plain memory.
+// plain memory. The host accesses memory of the device by copies alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,30 @@ void freeShared(void *memory);
 /// search. They stay on the host: a page of managed memory would move to each
 /// side that touches it.
 void *newExchanged(size_t bytes, size_t alignment);
+/// Allocates memory of the host that a device accesses in place, and copies
+/// fast; null if there is none.
+void *allocatePinned(size_t bytes);
 /// Returns whether a device can read it; always true without a device.
 bool isShared(const void *memory);
+
+/// Allocates memory of the device in the manner of `allocateShared`; without a
+/// device, or with one that has none of its own, the host may access it.
+void *allocateOwn(size_t bytes, size_t alignment);
+/// Returns whether the host cannot access it.
+bool isOwn(const void *memory);
+/// Copies bytes whatever memory has them, after all launches.
+void copyBytes(void *to, const void *from, size_t bytes);
+
+/// Bytes that the host reads: in place, or a copy of those of the device.
+class HostView {
+public:
+  HostView(const void *memory, size_t bytes);
+  const std::byte *data() const { return place; }
+
+private:
+  std::vector<std::byte> copy;
+  const std::byte *place;
+};
 
 template <typename T, void *(*allocateNew)(size_t, size_t)>
 struct SharedAllocator {

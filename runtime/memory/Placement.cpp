@@ -35,7 +35,7 @@ Status Arena::reserve(int64_t bytes) {
     bytes = (bytes + unit - 1) / unit * unit;
   }
   memory.reset();
-  memory.reset(static_cast<std::byte *>(allocateShared(bytes, unit)));
+  memory.reset(static_cast<std::byte *>(allocateOwn(bytes, unit)));
   capacity = memory ? bytes : 0;
   if (memory && unit == largePage && !Device::current())
     wishLargePages(memory.get(), bytes);

@@ -18,7 +18,8 @@ namespace fovea::runtime {
 /// Arrays begin at multiples of a cache line.
 constexpr int64_t arrayAlignment = 64;
 
-/// Memory that begins at such a multiple.
+/// Memory of the device, or of the host without one, that begins at such a
+/// multiple.
 class Arena {
 public:
   /// Ensures at least so many bytes; growing discards the content.

@@ -3,6 +3,7 @@
 #include "runtime/memory/StepMemory.h"
 #include "runtime/Element.h"
 #include "runtime/data/Quantise.h"
+#include "runtime/device/Device.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -126,7 +127,7 @@ void StepMemory::computeLayouts(const StepRows &rows) {
   int64_t count = rows.examples.size();
   tables.offsets.resize(program.layouts.size());
   for (size_t number = 0; number < tables.offsets.size(); ++number) {
-    SharedVector<int64_t> &table = tables.offsets[number];
+    std::vector<int64_t> &table = tables.offsets[number];
     table.assign(count + 1, 0);
     if (program.layouts[number].kind == Layout::Packed) {
       for (int64_t row = 0; row < count; ++row)
@@ -203,13 +204,35 @@ Status StepMemory::setRows(const StepRows &rows) {
   computeLengths(rows);
   computeLayouts(rows);
   tables.computeOrders(program);
-  ids.clear();
+  tables.ids.clear();
   for (int64_t example : rows.examples)
-    ids.push_back(encoded->idOf(example));
+    tables.ids.push_back(encoded->idOf(example));
   slots[Program::batchSlot] = count;
-  slots[Program::examplesSlot] = addressOf(ids);
-  tables.enter(program, slots);
+  hasEntered = false;
   return Status::success();
+}
+
+/// Brings the tables to where kernels read them.
+Status StepMemory::enterTables() {
+  hasEntered = true;
+  if (!Device::current()) {
+    tables.enter(program, slots);
+    return Status::success();
+  }
+  inputs.clear();
+  size_t part = inputs.add(tables.bytes());
+  if (Status status = inputs.reserve(); status.failed())
+    return status;
+  tables.enter(program, slots, inputs.host(part), inputs.device(part));
+  inputs.send();
+  return Status::success();
+}
+
+Status StepMemory::run() {
+  if (!hasEntered)
+    if (Status status = enterTables(); status.failed())
+      return status;
+  return code.runChecked(slots.data());
 }
 
 void StepMemory::setData(const std::string &name, const void *memory) {
@@ -223,8 +246,9 @@ void StepMemory::setBuffers(const std::string &name, const void *memory,
   if (!array)
     return;
   slots[array->slot] = reinterpret_cast<int64_t>(memory);
-  SharedVector<int64_t> &table = tables.offsets[array->layout];
+  std::vector<int64_t> &table = tables.offsets[array->layout];
   std::copy(places.begin(), places.end(), table.begin());
+  hasEntered = false;
 }
 
 //===----------------------------------------------------------------------===//

@@ -81,7 +81,7 @@ public:
   /// The same for data in buffers: each row's data begins at its own offset.
   void setBuffers(const std::string &name, const void *memory,
                   const std::vector<int64_t> &places);
-  Status run() { return code.runChecked(slots.data()); }
+  Status run();
   int64_t bytes() const { return arena.bytes(); }
 
   const Program::Array *findOutput(const std::string &name) const;
@@ -94,6 +94,7 @@ private:
   void computeLengths(const StepRows &rows);
   void computeLayouts(const StepRows &rows);
   Status allocate(int64_t rows);
+  Status enterTables();
   int64_t mostPlaces(int layout, int64_t rows) const;
 
   const Program &program;
@@ -103,7 +104,8 @@ private:
   std::vector<int64_t> slots;
   Tables tables;
   std::vector<int64_t> mostOf; // by length: the room that there is for it
-  SharedVector<int64_t> ids;
+  InputBlock inputs;           // the tables, with a device
+  bool hasEntered = false;
   StepRows present;
   int64_t capacity = 0; // rows
   Arena arena, kept;

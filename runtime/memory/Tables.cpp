@@ -68,7 +68,7 @@ void Tables::computeOrders(const Program &program) {
   active.resize(program.orders.size());
   for (size_t number = 0; number < program.orders.size(); ++number) {
     const Length &length = lengths[program.orders[number].length];
-    SharedVector<int64_t> &order = ranks[number];
+    std::vector<int64_t> &order = ranks[number];
     order.resize(length.extents.size());
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
@@ -82,7 +82,37 @@ void Tables::computeOrders(const Program &program) {
   }
 }
 
-void Tables::enter(const Program &program, std::vector<int64_t> &slots) const {
+/// A table begins at a cache line.
+static int64_t bytesOfTable(const std::vector<int64_t> &table) {
+  constexpr int64_t line = 64, bytes = sizeof(int64_t);
+  return (static_cast<int64_t>(table.size()) * bytes + line - 1) / line * line;
+}
+
+int64_t Tables::bytes() const {
+  int64_t bytes = bytesOfTable(ids);
+  for (const Length &length : lengths)
+    bytes += bytesOfTable(length.extents) + bytesOfTable(length.values);
+  for (const auto *tables : {&offsets, &ranks, &active})
+    for (const auto &table : *tables)
+      bytes += bytesOfTable(table);
+  return bytes;
+}
+
+void Tables::enter(const Program &program, std::vector<int64_t> &slots,
+                   std::byte *host, std::byte *device) const {
+  if (program.hostSlot != 0)
+    slots[program.hostSlot] = host - device;
+  int64_t begin = 0;
+  auto addressOf = [&](const std::vector<int64_t> &table) {
+    if (!host)
+      return reinterpret_cast<int64_t>(table.data());
+    std::copy(table.begin(), table.end(),
+              reinterpret_cast<int64_t *>(host + begin));
+    auto address = reinterpret_cast<int64_t>(device + begin);
+    begin += bytesOfTable(table);
+    return address;
+  };
+  slots[Program::examplesSlot] = addressOf(ids);
   for (size_t number = 0; number < lengths.size(); ++number) {
     const Program::Length &length = program.lengths[number];
     slots[length.slot] = addressOf(lengths[number].extents);

@@ -10,22 +10,24 @@
 #define FOVEA_RUNTIME_MEMORY_TABLES_H
 
 #include "runtime/Program.h"
-#include "runtime/device/SharedMemory.h"
+
+#include <cstddef>
 
 namespace fovea::runtime {
 
 struct Tables {
   /// The values of a length, row by row.
   struct Length {
-    SharedVector<int64_t> extents; // one per row
-    SharedVector<int64_t> values;  // of a nested length
-    std::vector<int64_t> starts;   // where those of each row begin
+    std::vector<int64_t> extents; // one per row
+    std::vector<int64_t> values;  // of a nested length
+    std::vector<int64_t> starts;  // where those of each row begin
     int64_t maximum = 0;
   };
 
+  std::vector<int64_t> ids; // of the examples
   std::vector<Length> lengths;
-  std::vector<SharedVector<int64_t>> offsets;       // by layout
-  std::vector<SharedVector<int64_t>> ranks, active; // by order
+  std::vector<std::vector<int64_t>> offsets;       // by layout
+  std::vector<std::vector<int64_t>> ranks, active; // by order
 
   /// Returns how many places a row has in a layout.
   int64_t placesOf(const Program::Layout &layout, int64_t row) const;
@@ -33,18 +35,20 @@ struct Tables {
   void computeOrders(const Program &program);
   /// Writes their addresses, and the largest lengths, into the slots of a
   /// frame.
-  void enter(const Program &program, std::vector<int64_t> &slots) const;
+  void enter(const Program &program, std::vector<int64_t> &slots) const {
+    enter(program, slots, nullptr, nullptr);
+  }
+  /// The same of copies in a block of `bytes` at `host`, which a device has at
+  /// `device`.
+  void enter(const Program &program, std::vector<int64_t> &slots,
+             std::byte *host, std::byte *device) const;
+  int64_t bytes() const;
 };
 
 /// Evaluates a formula of lengths, at least 0; saturates on
 /// overflow.
 int64_t evaluate(const std::vector<Program::Term> &formula,
                  const std::vector<int64_t> &lengths);
-
-/// The content of a slot for a table.
-inline int64_t addressOf(const SharedVector<int64_t> &table) {
-  return reinterpret_cast<int64_t>(table.data());
-}
 
 } // namespace fovea::runtime
 

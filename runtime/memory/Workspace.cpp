@@ -109,7 +109,7 @@ Status Workspace::takeLengths(const Batch &examples) {
 }
 
 void Workspace::computeLayout(size_t number) {
-  SharedVector<int64_t> &table = tables.offsets[number];
+  std::vector<int64_t> &table = tables.offsets[number];
   table.assign(batch + 1, 0);
   for (int64_t example = 0; example < batch; ++example)
     if (int64_t places = tables.placesOf(program.layouts[number], example);
@@ -161,6 +161,29 @@ Status Workspace::allocatePacked() {
   return Status::success();
 }
 
+/// Data of the examples is with the tables, if a device reads both. Its slots
+/// are those of the device.
+Status Workspace::placeInputs() {
+  inputs.clear();
+  inputParts.clear();
+  if (!Device::current()) {
+    tables.enter(program, slots);
+    return Status::success();
+  }
+  size_t ofTables = inputs.add(tables.bytes());
+  // Any other size is an error of `allocate`.
+  for (const Program::Array &array : program.arrays)
+    if (array.role == Role::Data)
+      if (int64_t bytes = bytesOf(array); bytes >= 0 && bytes <= longestLength)
+        inputParts[array.slot] = inputs.add(bytes);
+  if (Status status = inputs.reserve(); status.failed())
+    return status;
+  tables.enter(program, slots, inputs.host(ofTables), inputs.device(ofTables));
+  for (auto [slot, part] : inputParts)
+    slots[slot] = reinterpret_cast<int64_t>(inputs.device(part));
+  return Status::success();
+}
+
 /// Allocate arrays one by one: the emulator detects accesses beyond them.
 Status Workspace::allocateApart(const Placement &placement) {
   apart.clear();
@@ -209,7 +232,8 @@ void Workspace::poisonParts() {
 Status Workspace::allocate(const Binding &binding) {
   Placement placement;
   auto bytesOfOwn = [&](const Program::Array &array) -> int64_t {
-    bool isApart = array.role == Role::Packed || isOwned(array, binding);
+    bool isApart = array.role == Role::Packed || isOwned(array, binding) ||
+                   inputParts.contains(array.slot);
     // Below -1 means that the size overflows.
     return isApart ? -1 : bytesOf(array) < 0 ? -2 : bytesOf(array);
   };
@@ -235,11 +259,28 @@ Status Workspace::allocate(const Binding &binding) {
   return Status::success();
 }
 
-std::byte *Workspace::place(const Program::Array &array,
+/// Where an example begins.
+int64_t Workspace::offsetOf(const Program::Array &array,
                             int64_t example) const {
   int64_t start = array.layout < 0 ? 0 : tables.offsets[array.layout][example];
-  return reinterpret_cast<std::byte *>(slots[array.slot]) +
-         start * array.count * sizeOf(array.element);
+  return start * array.count * sizeOf(array.element);
+}
+
+void Workspace::willRun() {
+  outputs.clear();
+  for (const Program::Array &array : program.arrays)
+    if (array.role == Role::Output && !array.name.starts_with("grad/"))
+      outputs.add(reinterpret_cast<const void *>(slots[array.slot]),
+                  bytesOf(array));
+  outputs.order();
+}
+
+HostView Workspace::view(const Program::Array &array, int64_t begin,
+                         int64_t bytes) const {
+  const auto *place =
+      reinterpret_cast<const std::byte *>(slots[array.slot]) + begin;
+  const std::byte *copy = outputs.find(place, bytes);
+  return {copy ? copy : place, static_cast<size_t>(bytes)};
 }
 
 std::vector<int64_t> Workspace::shapeOf(const Program::Array &array,
@@ -253,7 +294,22 @@ std::vector<int64_t> Workspace::shapeOf(const Program::Array &array,
 
 Status Workspace::write(const Program::Array &array, int64_t example,
                         const std::vector<double> &values) {
-  storeNumbers(values, array.element, place(array, example));
+  std::vector<std::byte> own;
+  std::byte *to = nullptr;
+  auto input = inputParts.find(array.slot);
+  auto *place = reinterpret_cast<std::byte *>(slots[array.slot]) +
+                offsetOf(array, example);
+  if (input != inputParts.end()) {
+    to = inputs.host(input->second) + offsetOf(array, example);
+  } else if (isOwn(place)) {
+    own.resize(values.size() * sizeOf(array.element));
+    to = own.data();
+  } else {
+    to = place;
+  }
+  storeNumbers(values, array.element, to);
+  if (!own.empty())
+    copyBytes(place, own.data(), own.size());
   return array.element == Element::F32 ? checkFitsF32(array.name, values)
                                        : Status::success();
 }
@@ -268,11 +324,18 @@ static int64_t countOf(const std::vector<int64_t> &shape) {
 void fovea::runtime::copyParameter(const Program::Array &array,
                                    const void *from, std::byte *to) {
   const auto *bytes = static_cast<const std::byte *>(from);
-  if (isNarrow(array.name) && isReal(array.element))
-    widenInto(array.name, bytes, array.count,
-              array.element == Element::F64 ? DType::F64 : DType::F32, to);
-  else
-    std::memcpy(to, bytes, array.count * sizeOf(array.element));
+  size_t size = array.count * sizeOf(array.element);
+  if (!isNarrow(array.name) || !isReal(array.element))
+    return copyBytes(to, bytes, size);
+  HostView stored(
+      from,
+      isOwn(from) ? narrowBytes(*narrowFormat(array.name), array.shape) : 0);
+  bool isCopied = isOwn(to);
+  std::vector<std::byte> wide(isCopied ? size : 0);
+  widenInto(array.name, stored.data(), array.count,
+            array.element == Element::F64 ? DType::F64 : DType::F32,
+            isCopied ? wide.data() : to);
+  copyBytes(to, wide.data(), wide.size());
 }
 
 Status Workspace::fill(const Batch &examples, const Binding &binding) {
@@ -283,7 +346,8 @@ Status Workspace::fill(const Batch &examples, const Binding &binding) {
       continue;
     if (array.role == Role::Parameter && binding.memory &&
         binding.memory->contains(array.name)) {
-      copyParameter(array, binding.memory->at(array.name), place(array, 0));
+      copyParameter(array, binding.memory->at(array.name),
+                    reinterpret_cast<std::byte *>(slots[array.slot]));
       continue;
     }
     if (array.role == Role::Parameter) {
@@ -294,7 +358,8 @@ Status Workspace::fill(const Batch &examples, const Binding &binding) {
             fmt::format("parameter '{}' is not given", array.name));
       if (isNarrow(array.name) && !isReal(array.element)) {
         std::vector<std::byte> bytes = narrowed(array.name, found->second);
-        std::copy(bytes.begin(), bytes.end(), place(array, 0));
+        copyBytes(reinterpret_cast<void *>(slots[array.slot]), bytes.data(),
+                  bytes.size());
         continue;
       }
       if (Status status = write(array, 0, found->second); status.failed())
@@ -359,9 +424,10 @@ Status Workspace::fill(const Batch &examples, const Binding &binding) {
 
 Status Workspace::bind(const Batch &examples, const Binding &binding) {
   batch = examples.size();
-  ids.clear();
+  tables.ids.clear();
   for (const Example *example : examples)
-    ids.push_back(example->id);
+    tables.ids.push_back(example->id);
+  outputs.clear();
   slots.assign(program.numSlots, 0);
   if (Status status = takeLengths(examples); status.failed())
     return status;
@@ -374,6 +440,8 @@ Status Workspace::bind(const Batch &examples, const Binding &binding) {
   for (const Tables::Length &length : tables.lengths)
     mostOf.push_back(length.maximum);
   setParts(program, mostOf, slots);
+  if (Status status = placeInputs(); status.failed())
+    return status;
   if (Status status = allocate(binding); status.failed())
     return status;
   slots[Program::batchSlot] = batch;
@@ -381,9 +449,10 @@ Status Workspace::bind(const Batch &examples, const Binding &binding) {
       binding.seed ? int64_t(uint32_t(*binding.seed))
                    : int64_t(-1) - int64_t(uint32_t(binding.draws));
   slots[Program::updateSlot] = uint32_t(binding.update);
-  slots[Program::examplesSlot] = addressOf(ids);
-  tables.enter(program, slots);
-  return fill(examples, binding);
+  if (Status status = fill(examples, binding); status.failed())
+    return status;
+  inputs.send();
+  return Status::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -461,7 +530,9 @@ DataValues Workspace::output(const std::string &name, int64_t example) const {
   int64_t count = 1;
   for (int64_t extent : result.shape)
     count *= extent;
-  result.values = loadNumbers(place(*array, example), array->element, count);
+  HostView numbers =
+      view(*array, offsetOf(*array, example), count * sizeOf(array->element));
+  result.values = loadNumbers(numbers.data(), array->element, count);
   std::vector<int64_t> indices(result.shape.size());
   for (int64_t i = 0; i < count; ++i) {
     int64_t rest = i;
@@ -485,7 +556,9 @@ void Workspace::addOutputTo(const std::string &name, T *sum) const {
       for (int64_t i = 0; i < array->count; ++i)
         sum[i] += static_cast<T>(*source++);
   };
-  int64_t from = slots[array->slot];
+  HostView whole = view(
+      *array, 0, places(array->layout) * array->count * sizeOf(array->element));
+  const std::byte *from = whole.data();
   if (array->element == Element::F32)
     add(reinterpret_cast<const float *>(from));
   else if (array->element == Element::F64)

@@ -11,6 +11,8 @@
 
 #include "runtime/Status.h"
 #include "runtime/data/Batch.h"
+#include "runtime/memory/InputBlock.h"
+#include "runtime/memory/OutputBlock.h"
 #include "runtime/memory/Placement.h"
 #include "runtime/memory/Tables.h"
 
@@ -60,11 +62,13 @@ public:
 
   /// The argument of `void entry(void *frame)`; valid until the next bind.
   void *frame() { return slots.data(); }
+  /// Call it ahead of each run: results that the host reads come with it.
+  void willRun();
   /// The key of its random numbers; below 0: nothing is dropped.
   int64_t seed() const { return slots[Program::seedSlot]; }
 
   /// Returns the counter of random numbers of an example in the current batch.
-  int64_t idOf(int64_t example) const { return ids[example]; }
+  int64_t idOf(int64_t example) const { return tables.ids[example]; }
 
   /// Returns the bytes of all arrays of the current batch.
   int64_t arenaBytes() const { return numBytes; }
@@ -116,7 +120,11 @@ private:
   void fillWithNaN(const Program::Array &array);
   std::vector<int64_t> shapeOf(const Program::Array &array,
                                int64_t example) const;
-  std::byte *place(const Program::Array &array, int64_t example) const;
+  int64_t offsetOf(const Program::Array &array, int64_t example) const;
+  Status placeInputs();
+  void takeParameter(const Program::Array &array, const std::byte *bytes);
+  HostView view(const Program::Array &array, int64_t begin,
+                int64_t bytes) const;
   Status write(const Program::Array &array, int64_t example,
                const std::vector<double> &values);
   bool isInside(const Program::Array &array, int64_t example,
@@ -125,8 +133,12 @@ private:
   const Program &program;
   int64_t batch = 0;
   std::vector<int64_t> slots;
-  SharedVector<int64_t> ids; // of the examples
   Tables tables;
+  /// With a device: the tables, and the data of the examples.
+  InputBlock inputs;
+  std::map<int, size_t> inputParts; // by slot
+  /// What the host reads of a run, if it has been copied already.
+  OutputBlock outputs;
   Arena arena;
   std::vector<Arena> apart;
   int64_t numBytes = 0;

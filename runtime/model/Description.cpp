@@ -17,7 +17,7 @@ using namespace fovea::runtime;
 using nlohmann::json;
 
 /// Increase it with every change of the format.
-static constexpr int formatVersion = 11;
+static constexpr int formatVersion = 12;
 
 //===----------------------------------------------------------------------===//
 // Fields
@@ -52,7 +52,7 @@ template <typename A> static void fields(A &a, Program::Array &x) {
 
 template <typename A> static void fields(A &a, Program &x) {
   a(x.lengths), a(x.layouts), a(x.orders), a(x.arrays);
-  a(x.numSlots), a(x.stepSlot), a(x.insideSlot);
+  a(x.numSlots), a(x.stepSlot), a(x.insideSlot), a(x.hostSlot);
   a(x.entry), a(x.prepare);
 }
 
@@ -319,7 +319,8 @@ static bool isWhole(const Program &program) {
   bool good = program.numSlots >= Program::firstFreeSlot &&
               program.numSlots <= mostSlots &&
               (program.stepSlot == 0 || isSlot(program.stepSlot)) &&
-              (program.insideSlot == 0 || isSlot(program.insideSlot));
+              (program.insideSlot == 0 || isSlot(program.insideSlot)) &&
+              (program.hostSlot == 0 || isSlot(program.hostSlot));
   for (size_t number = 0; number < program.lengths.size(); ++number) {
     const Program::Length &length = program.lengths[number];
     good = good && isFormula(length.formula, number) && isSlot(length.slot) &&

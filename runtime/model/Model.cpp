@@ -264,6 +264,7 @@ Status Model::run(const char *entry, const std::vector<Example> &examples,
   if (Status status = found->memory.bind(batch, binding); status.failed())
     return status;
   pack(*found, binding);
+  found->memory.willRun();
   found->code.run(found->memory.frame());
   found->isDone = true;
   return Status::success();

@@ -3,6 +3,7 @@
 #include "runtime/search/Distribution.h"
 #include "runtime/Element.h"
 #include "runtime/Functions.h"
+#include "runtime/device/SharedMemory.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +18,8 @@ static constexpr double infinity = std::numeric_limits<double>::infinity();
 void Distribution::add(const std::string &name, const std::byte *from,
                        Program::Element type, int64_t size) {
   if (name != "logp") {
-    parameters.emplace_back(name, loadNumbers(from, type, size));
+    HostView view(from, size * sizeOf(type));
+    parameters.emplace_back(name, loadNumbers(view.data(), type, size));
     return;
   }
   memory = from;
@@ -26,8 +28,10 @@ void Distribution::add(const std::string &name, const std::byte *from,
 }
 
 void Distribution::load() const {
-  if (memory && values.empty())
-    values = loadNumbers(memory, element, count);
+  if (!memory || !values.empty())
+    return;
+  HostView view(memory, count * sizeOf(element));
+  values = loadNumbers(view.data(), element, count);
 }
 
 /// Skips symbols by the block: most of them are improbable.
@@ -55,7 +59,9 @@ static void eachAboveIn(const T *logps, int64_t count,
 void Distribution::eachAbove(
     const std::function<double()> &bound,
     const std::function<void(int64_t, double)> &use) const {
-  if (!memory)
+  if (isOwn(memory))
+    load();
+  if (!memory || isOwn(memory))
     eachAboveIn(values.data(), values.size(), bound, use);
   else if (element == Program::Element::F32)
     eachAboveIn(reinterpret_cast<const float *>(memory), count, bound, use);

@@ -63,6 +63,7 @@ Status Search::encode(Member &member, const Batch &examples, uint64_t draws) {
   if (own.prepare && !member.isPrepared)
     own.prepare(member.encoded.frame());
   member.isPrepared = true;
+  member.encoded.willRun();
   if (Status status = own.runChecked(member.encoded.frame()); status.failed())
     return status;
   for (auto &segment : member.segments)

@@ -189,6 +189,7 @@ Status SearchRun::runFinish(const Finished &finished, int64_t example,
   const ProgramCode &code = search.code[decoder.finish];
   if (code.prepare)
     code.prepare(workspace.frame());
+  workspace.willRun();
   if (Status status = code.runChecked(workspace.frame()); status.failed())
     return status;
   for (const Decoder::Output &output : decoder.outputs)

@@ -145,7 +145,9 @@ std::vector<std::byte> SearchRun::read(const MemberRows &own,
         *source.array, from.rows[source.index], bytes);
     break;
   }
-  return std::vector<std::byte>(memory, memory + bytes);
+  std::vector<std::byte> result(bytes);
+  copyBytes(result.data(), memory, bytes);
+  return result;
 }
 
 /// The address of a value's row, if it has one.

@@ -52,6 +52,20 @@ void *fovea::runtime::newExchanged(size_t bytes, size_t alignment) {
   return newShared(bytes, alignment);
 }
 
+void *fovea::runtime::allocateOwn(size_t bytes, size_t alignment) {
+  return allocateShared(bytes, alignment);
+}
+
+bool fovea::runtime::isOwn(const void *) { return false; }
+
+void fovea::runtime::copyBytes(void *to, const void *from, size_t bytes) {
+  if (bytes > 0)
+    std::memcpy(to, from, bytes);
+}
+
+HostView::HostView(const void *memory, size_t)
+    : place(static_cast<const std::byte *>(memory)) {}
+
 void fovea::runtime::freeShared(void *memory) { std::free(memory); }
 
 bool fovea::runtime::isShared(const void *) { return true; }

@@ -125,6 +125,7 @@ TEST(Description, IndicesAreChecked) {
   EXPECT_TRUE(refused([](P &p) { p.numSlots = 12; }));
   EXPECT_TRUE(refused([](P &p) { p.numSlots = 1 << 30; }));
   EXPECT_TRUE(refused([](P &p) { p.insideSlot = 2; }));
+  EXPECT_TRUE(refused([](P &p) { p.hostSlot = 3; }));
   EXPECT_TRUE(refused([](P &p) { p.lengths[0].slot = 4; }));
   EXPECT_TRUE(refused([](P &p) { p.lengths[0].maximumSlot = 20; }));
   EXPECT_TRUE(refused([](P &p) { p.lengths[0].valuesSlot = 2; }));

@@ -184,18 +184,25 @@ EXPORT cuDevicePrimaryCtxRetain(void **context, int) {
 }
 EXPORT cuCtxSetCurrent(void *) { return 0; }
 
-EXPORT cuMemAllocManaged(void **address, size_t bytes, unsigned) {
+static int allocate(void **address, size_t bytes, bool isApart) {
   std::lock_guard lock(driverMutex());
   if (usedBytes + static_cast<int64_t>(bytes) > totalBytes())
     return answer(outOfMemory, "out of memory");
   bool isShort = machine().fault == Fault::Memory && bytes > sizeof(int64_t);
-  *address =
-      machine().memory.allocate(isShort ? bytes - sizeof(int32_t) : bytes);
+  size_t own = isShort ? bytes - sizeof(int32_t) : bytes;
+  Memory &memory = machine().memory;
+  *address = isApart ? memory.allocateApart(own) : memory.allocate(own);
   if (!*address)
     return answer(outOfMemory, "out of memory");
   usedBytes += static_cast<int64_t>(bytes);
   sizes()[*address] = static_cast<int64_t>(bytes);
   return 0;
+}
+EXPORT cuMemAllocManaged(void **address, size_t bytes, unsigned) {
+  return allocate(address, bytes, /*isApart=*/false);
+}
+EXPORT cuMemAlloc_v2(void **address, size_t bytes) {
+  return allocate(address, bytes, /*isApart=*/true);
 }
 EXPORT cuMemFree_v2(void *address) {
   std::lock_guard lock(driverMutex());
@@ -224,6 +231,44 @@ EXPORT cuMemFreeHost(void *address) {
   if (pinned().erase(address) == 0 || !machine().memory.free(address))
     return answer(badValue, "pinned memory that is not there is given back");
   return 0;
+}
+
+/// `isLater`: the host goes on meanwhile, so its side has to be pinned.
+int fovea::emulator::copy(void *to, const void *from, size_t bytes, bool toHost,
+                          bool isLater) {
+  std::lock_guard lock(driverMutex());
+  if (hasFailed)
+    return launchFailed;
+  const void *ofHost = toHost ? to : from, *ofDevice = toHost ? from : to;
+  Memory &memory = machine().memory;
+  if (isLater && !memory.holds(static_cast<const char *>(ofHost), bytes))
+    return answer(badValue, "a copy of memory of the host that is not pinned");
+  // A device that lacks a number copies what it has.
+  bool isShort = machine().fault == Fault::Memory && bytes > sizeof(int64_t);
+  if (isShort)
+    bytes -= sizeof(int32_t);
+  if (!memory.holds(static_cast<const char *>(ofDevice), bytes))
+    return answer(badValue, "a copy of memory that is not there");
+  char *own = memory.contentOf(reinterpret_cast<uint64_t>(ofDevice));
+  if (toHost)
+    std::memcpy(to, own, bytes);
+  else
+    std::memcpy(own, from, bytes);
+  return 0;
+}
+EXPORT cuMemcpyHtoD_v2(void *to, const void *from, size_t bytes) {
+  return copy(to, from, bytes, /*toHost=*/false, /*isLater=*/false);
+}
+EXPORT cuMemcpyDtoH_v2(void *to, const void *from, size_t bytes) {
+  return copy(to, from, bytes, /*toHost=*/true, /*isLater=*/false);
+}
+EXPORT cuMemcpyHtoDAsync_v2(void *to, const void *from, size_t bytes, void *) {
+  log(fmt::format("copies {} bytes to the device", bytes));
+  return copy(to, from, bytes, /*toHost=*/false, /*isLater=*/true);
+}
+EXPORT cuMemcpyDtoHAsync_v2(void *to, const void *from, size_t bytes, void *) {
+  log(fmt::format("copies {} bytes to the host", bytes));
+  return copy(to, from, bytes, /*toHost=*/true, /*isLater=*/true);
 }
 
 EXPORT cuModuleLoadData(void **module, const void *image) {

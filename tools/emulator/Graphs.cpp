@@ -14,16 +14,20 @@
 
 using namespace fovea::emulator;
 using fovea::runtime::ClusterAttribute;
+using fovea::runtime::CopyNode;
 using fovea::runtime::KernelNode;
 
 namespace {
 struct Node {
   size_t number = 0; // in its graph
   std::vector<size_t> before;
-  const Kernel *kernel = nullptr;
+  const Kernel *kernel = nullptr; // null: a copy
+  CopyNode copied;
   Grid grid;
   std::vector<int64_t> list;
   int64_t units = 0;
+
+  int run() const;
 
   /// By value, as in the driver.
   void take(const KernelNode &told) {
@@ -45,6 +49,33 @@ struct Executable {
 };
 } // namespace
 
+int Node::run() const {
+  if (!kernel) {
+    bool toHost = copied.to.memory == CopyNode::OfHost;
+    log(fmt::format("copies {} bytes to the {}", copied.bytes,
+                    toHost ? "host" : "device"));
+    return copy(toHost ? copied.to.host : copied.to.device,
+                toHost ? copied.from.device : copied.from.host, copied.bytes,
+                toHost, /*isLater=*/true);
+  }
+  int64_t own = units;
+  void *parameters[] = {const_cast<int64_t *>(list.data()), &own};
+  return launch(*kernel, grid, parameters);
+}
+
+/// Adds a node after others, and returns it.
+static Node &addNode(void **node, void *graph, void *const *dependencies,
+                     size_t count) {
+  auto &nodes = static_cast<Graph *>(graph)->nodes;
+  auto next = std::make_unique<Node>();
+  next->number = nodes.size();
+  for (size_t i = 0; i < count; ++i)
+    next->before.push_back(static_cast<Node *>(dependencies[i])->number);
+  *node = next.get();
+  nodes.push_back(std::move(next));
+  return *nodes.back();
+}
+
 EXPORT cuGraphCreate(void **graph, unsigned) {
   *graph = new Graph;
   return 0;
@@ -56,14 +87,12 @@ EXPORT cuGraphDestroy(void *graph) {
 EXPORT cuGraphAddKernelNode_v2(void **node, void *graph,
                                void *const *dependencies, size_t count,
                                const KernelNode *parameters) {
-  auto &nodes = static_cast<Graph *>(graph)->nodes;
-  auto next = std::make_unique<Node>();
-  next->number = nodes.size();
-  for (size_t i = 0; i < count; ++i)
-    next->before.push_back(static_cast<Node *>(dependencies[i])->number);
-  next->take(*parameters);
-  *node = next.get();
-  nodes.push_back(std::move(next));
+  addNode(node, graph, dependencies, count).take(*parameters);
+  return 0;
+}
+EXPORT cuGraphAddMemcpyNode(void **node, void *graph, void *const *dependencies,
+                            size_t count, const CopyNode *parameters, void *) {
+  addNode(node, graph, dependencies, count).copied = *parameters;
   return 0;
 }
 EXPORT cuGraphKernelNodeSetAttribute(void *node, int attribute,
@@ -100,6 +129,13 @@ EXPORT cuGraphExecKernelNodeSetParams_v2(void *executable, void *node,
   static_cast<Executable *>(executable)->nodes[number].take(*parameters);
   return 0;
 }
+EXPORT cuGraphExecMemcpyNodeSetParams(void *executable, void *node,
+                                      const CopyNode *parameters, void *) {
+  std::lock_guard lock(driverMutex());
+  size_t number = static_cast<Node *>(node)->number;
+  static_cast<Executable *>(executable)->nodes[number].copied = *parameters;
+  return 0;
+}
 
 EXPORT cuGraphLaunch(void *executable, void *) {
   std::lock_guard lock(driverMutex());
@@ -121,10 +157,7 @@ EXPORT cuGraphLaunch(void *executable, void *) {
     if (!next)
       return answer(badValue, "a graph has a circle");
     hasRun[next->number] = true;
-    auto *list = const_cast<int64_t *>(next->list.data());
-    int64_t units = next->units;
-    void *parameters[] = {list, &units};
-    if (int error = launch(*next->kernel, next->grid, parameters))
+    if (int error = next->run())
       return error;
   }
   return 0;

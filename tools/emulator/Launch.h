@@ -35,6 +35,9 @@ void log(const std::string &line);
 int launch(const Kernel &kernel, const Grid &grid, void *const *parameters,
            bool isTogether = false);
 
+/// Copies between memory of the device and of the host.
+int copy(void *to, const void *from, size_t bytes, bool toHost, bool isLater);
+
 } // namespace fovea::emulator
 
 #endif // FOVEA_TOOLS_EMULATOR_LAUNCH_H

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <sys/mman.h>
 
 using namespace fovea::emulator;
 
@@ -17,23 +18,48 @@ void *Memory::allocate(size_t bytes) {
     return nullptr;
   // As f32, f64 and as an index it causes visible errors.
   std::memset(memory, 0xFF, whole);
-  regions[memory + gap] = {bytes, true};
+  regions[memory + gap] = {bytes, true, nullptr};
   recent = regions.end();
   return memory + gap;
+}
+
+/// The addresses of memory apart, with a page after it.
+static size_t reservedBytes(size_t bytes) {
+  constexpr size_t page = 4096;
+  return (bytes + 2 * page - 1) / page * page;
+}
+
+void *Memory::allocateApart(size_t bytes) {
+  void *place = mmap(nullptr, reservedBytes(bytes), PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (place == MAP_FAILED)
+    return nullptr;
+  auto *content = static_cast<char *>(std::malloc(bytes));
+  if (!content)
+    return nullptr;
+  std::memset(content, 0xFF, bytes);
+  regions[static_cast<char *>(place)] = {bytes, true, content};
+  recent = regions.end();
+  return place;
 }
 
 bool Memory::free(void *memory) {
   auto found = regions.find(static_cast<char *>(memory));
   if (found == regions.end() || !found->second.isOwn)
     return false;
-  std::free(static_cast<char *>(memory) - gap);
+  if (found->second.content) {
+    std::free(found->second.content);
+    munmap(memory, reservedBytes(found->second.bytes));
+  } else {
+    std::free(static_cast<char *>(memory) - gap);
+  }
   regions.erase(found);
   recent = regions.end();
   return true;
 }
 
 void Memory::add(void *memory, size_t bytes) {
-  regions[static_cast<char *>(memory)] = {bytes, false};
+  regions[static_cast<char *>(memory)] = {bytes, false, nullptr};
   recent = regions.end();
 }
 
@@ -57,4 +83,12 @@ bool Memory::holds(const char *address, size_t bytes) {
   auto found = find(address);
   return found != regions.end() &&
          address + bytes <= found->first + found->second.bytes;
+}
+
+char *Memory::contentOf(uint64_t address) {
+  auto *place = reinterpret_cast<char *>(address);
+  auto found = find(place);
+  return found == regions.end() || !found->second.content
+             ? place
+             : found->second.content + (place - found->first);
 }

@@ -62,6 +62,7 @@ struct LoopKernel {
   const llvm::DenseMap<Operation *, StepLaunch> &stepLaunches;
   llvm::MapVector<Operation *, KeptProduct> &keptProducts;
   int64_t keptBytes, bytesOfNumber;
+  int hostSlot;
   /// The kernel that lists rows, and the others in order.
   SmallVector<StepCall> lists = {}, launches = {};
   /// The slots that are read, and whether any as an address.
@@ -361,8 +362,12 @@ void LoopKernel::emit(KernelBuilder &kernel, func::FuncOp function,
           kernel.number(static_cast<int64_t>(launch.reads->slots.size())),
           /*alignment=*/8);
   Value list = function.getArgument(0);
+  // Here tables are those of the device.
   for (auto [number, isAddress] : slots)
-    kernel.setSlot(ownFrame, number, read(kernel, list, {number, isAddress}));
+    kernel.setSlot(ownFrame, number,
+                   number == hostSlot
+                       ? kernel.number(0)
+                       : read(kernel, list, {number, isAddress}));
   copies.map(reads.frame, ownFrame);
   for (Value value : valuesFromAhead())
     copyFromAhead(kernel, value);
@@ -395,8 +400,11 @@ void GpuEmitter::emitLoops() {
   for (auto [op, loop] : loops) {
     int64_t bytes = real.getIntOrFloatBitWidth() / 8;
     int64_t keptBytes = keptBytesOf(op, bytes);
-    LoopKernel own{module,       op,           loop,      reads, readsOf,
-                   stepLaunches, keptProducts, keptBytes, bytes};
+    LoopKernel own{module,       op,
+                   loop,         reads,
+                   readsOf,      stepLaunches,
+                   keptProducts, keptBytes,
+                   bytes,        storage.description().hostSlot};
     own.find();
     KernelBuilder kernel(op.getLoc(), module.getContext());
     func::FuncOp function =

@@ -77,7 +77,7 @@ Warp::Place Warp::place(const Instruction &code, uint32_t lane,
   }
   if (space == Space::Shared)
     return {own->memory.data() + offset, own->known.data() + offset};
-  return {reinterpret_cast<char *>(address), nullptr};
+  return {machine().memory.contentOf(address), nullptr};
 }
 
 static bool isKnown(const Warp::Place &place, uint32_t bytes) {
@@ -264,7 +264,7 @@ static bool bring(Warp &warp, const Instruction &code, const LaneCopy &copy) {
                               Space::Shared, false);
   if (!to.bytes)
     return false;
-  std::memcpy(to.bytes, reinterpret_cast<char *>(copy.from), copyBytes);
+  std::memcpy(to.bytes, machine().memory.contentOf(copy.from), copyBytes);
   std::memset(to.known, 1, copyBytes);
   return true;
 }

@@ -150,7 +150,7 @@ void Wave::finish(BulkCopy copy) {
     return fail(fmt::format("a copy comes to block {}, which has ended",
                             copy.to->number));
   std::memcpy(copy.to->memory.data() + copy.offset,
-              reinterpret_cast<char *>(copy.from), copy.bytes);
+              machine().memory.contentOf(copy.from), copy.bytes);
   std::memset(copy.to->known.data() + copy.offset, 1, copy.bytes);
   PhaseBarrier &barrier = copy.to->phases.at(copy.barrier);
   join(barrier.arrived, copy.clocks);
