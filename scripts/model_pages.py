@@ -131,13 +131,15 @@ def figures(name, record):
 
 
 def trained(fovea, zoo):
-    """Which models of a folder of `scripts/zoo` run in a page: by spec, their folders."""
+    """Which models of a folder of `scripts/zoo` run in a page: their folders, by each model of models/ that their
+    spec is or uses."""
     found = {}
     for page in sorted(zoo.glob("*/index.html")) if zoo else []:
-        facts = subprocess.run([fovea, "info", page.parent], check=True, capture_output=True, text=True).stdout
-        spec = re.search(r"^model .*\((\w+)\.fov\)$", facts, re.M)
-        if spec:
-            found.setdefault(spec[1], []).append(page.parent)
+        spec = subprocess.run([fovea, "compile", page.parent, "--emit", "spec"], check=True, capture_output=True,
+                              text=True).stdout
+        for name in re.findall(r"^model (\w+)", spec, re.M):
+            if (ROOT / "models" / f"{name}.fov").exists():
+                found.setdefault(name, []).append(page.parent)
     return found
 
 

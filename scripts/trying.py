@@ -75,7 +75,7 @@ def page():
         asked = question.replace(" ", "+")
         text.append(f'## {name.capitalize()}\n\n{what}\n\n<div class="try" markdown>\n'
                     f'<div markdown>\n\n```fov\n{spec}```\n\n</div>\n'
-                    f'<iframe src="try/{name}/index.html#src={asked}&amp;answers=2" '
+                    f'<iframe loading="lazy" src="try/{name}/index.html#src={asked}&amp;answers=2" '
                     f'title="{name}, to try"></iframe>\n</div>\n\n'
                     f"[The page alone](try/{name}/index.html)\n")
     return "\n".join(text)
