@@ -135,8 +135,8 @@ KernelGroups::KernelGroups(launch::ProgramOp schedule,
   });
 }
 
-/// What is given to one run of a kernel is given to all. Returns whether that
-/// changes anything.
+/// Gives all runs of a kernel the places that one of them gets. Returns whether
+/// that changes anything.
 bool KernelGroups::spread(MutableArrayRef<launch::RunOp> group) {
   ArrayRef<ConstantPlace> first = places.at(group.front().getNumber());
   llvm::SmallBitVector all(first.size());
