@@ -104,6 +104,8 @@ static void describeModel(const Elaborated &model, Description &result) {
     for (const Extent &size : data->extents)
       if (!size.value() && !llvm::is_contained(result.lengths, size.text()))
         result.lengths.push_back(size.text());
+  for (const auto &[length, equation] : model.lengthValues)
+    result.valueLengths.emplace_back(length->name, length->bound->text());
   result.dims = model.sizes.dims();
   result.refusals = model.refusals;
 }

@@ -119,7 +119,9 @@ struct Description {
   std::vector<DataInfo> data;            // in file order
   std::vector<UseInfo> uses;             // in file order, inner ones first
   std::vector<std::string> latents;
-  std::vector<std::string> lengths;    // that come with the data, in file order
+  std::vector<std::string> lengths; // that come with the data, in file order
+  /// Lengths that follow from values, in file order, and the most of each.
+  std::vector<std::pair<std::string, std::string>> valueLengths;
   std::map<std::string, int64_t> dims; // of the spec, by name
   /// The metrics of the spec, `bleu(tgt)`, in file order; those of included
   /// models if the spec has none.

@@ -91,6 +91,11 @@ static void printModel(const Model &model, llvm::raw_ostream &out) {
                       : given)
         .push_back(describe(model, data));
   printList("free lengths", model.lengths, out);
+  std::vector<std::string> byValues;
+  for (const auto &[name, most] : model.valueLengths)
+    byValues.push_back(name + " <= " + most);
+  if (!byValues.empty())
+    printList("lengths that follow from values", byValues, out);
   printList("given", given, out);
   bool isDecoded = model.undecoded.empty();
   if (!chosen.empty() || continued.empty())
@@ -138,6 +143,9 @@ static llvm::json::Object describeModel(Model &model) {
          compiler::equationsIn(*model.module, "training"))
       equations.push_back(json::Object{
           {"name", equation.name}, {"extents", json::Array(equation.extents)}});
+  json::Array valueLengths;
+  for (const auto &[name, most] : model.valueLengths)
+    valueLengths.push_back(json::Object{{"name", name}, {"most", most}});
   json::Object dims;
   for (const auto &[name, size] : model.dims)
     dims[name] = size;
@@ -145,6 +153,7 @@ static llvm::json::Object describeModel(Model &model) {
       {"model", model.name},
       {"dims", std::move(dims)},
       {"lengths", json::Array(model.lengths)},
+      {"value_lengths", std::move(valueLengths)},
       {"parameters", std::move(parameters)},
       {"data", std::move(datas)},
       {"equations", std::move(equations)},
