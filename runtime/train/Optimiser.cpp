@@ -5,6 +5,7 @@
 #include "runtime/data/Half.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/SharedMemory.h"
+#include "runtime/model/Cpu.h"
 
 #include <algorithm>
 #include <bit>
@@ -248,10 +249,12 @@ template <typename T> struct StepNumbers {
 };
 } // namespace
 
-/// One update of `count` weights, on this thread.
+/// One update of `count` weights, on this thread. Becomes vectors of the
+/// caller.
 template <typename T>
-static void stepPart(const StepNumbers<T> &numbers, T *weights,
-                     const T *gradients, T *first, T *second, int64_t count) {
+[[gnu::always_inline]] static inline void
+stepLoop(const StepNumbers<T> &numbers, T *weights, const T *gradients,
+         T *first, T *second, int64_t count) {
   const auto [rule, rate, eps, b1, b2, rest1, rest2, decay, size, root, kept] =
       numbers;
   switch (rule) {
@@ -300,6 +303,49 @@ static void stepPart(const StepNumbers<T> &numbers, T *weights,
     }
     return;
   }
+}
+
+template <typename T>
+using StepPart = void (*)(const StepNumbers<T> &numbers, T *weights,
+                          const T *gradients, T *first, T *second,
+                          int64_t count);
+
+template <typename T>
+static void stepPlain(const StepNumbers<T> &numbers, T *weights,
+                      const T *gradients, T *first, T *second, int64_t count) {
+  stepLoop(numbers, weights, gradients, first, second, count);
+}
+
+#if defined(__x86_64__)
+template <typename T>
+__attribute__((target("avx2"))) static void
+stepIn256(const StepNumbers<T> &numbers, T *weights, const T *gradients,
+          T *first, T *second, int64_t count) {
+  stepLoop(numbers, weights, gradients, first, second, count);
+}
+
+template <typename T>
+__attribute__((target("avx512f"))) static void
+stepIn512(const StepNumbers<T> &numbers, T *weights, const T *gradients,
+          T *first, T *second, int64_t count) {
+  stepLoop(numbers, weights, gradients, first, second, count);
+}
+
+/// The form with the longest vectors of this processor: all have the same bits.
+template <typename T> static StepPart<T> chooseStep() {
+  if (checkCpu("+avx512f").succeeded())
+    return stepIn512<T>;
+  return checkCpu("+avx2").succeeded() ? stepIn256<T> : stepPlain<T>;
+}
+#else
+template <typename T> static StepPart<T> chooseStep() { return stepPlain<T>; }
+#endif
+
+template <typename T>
+static void stepPart(const StepNumbers<T> &numbers, T *weights,
+                     const T *gradients, T *first, T *second, int64_t count) {
+  static const StepPart<T> chosen = chooseStep<T>();
+  chosen(numbers, weights, gradients, first, second, count);
 }
 
 template <typename T>
@@ -383,6 +429,26 @@ void fovea::runtime::stepInBrains(const OptimiserOptions &options,
   });
 }
 
+/// How many rows ahead memory is fetched, and at most how much of a row: the
+/// processor fetches what follows.
+static constexpr int64_t ahead = 4, fetchedBytes = 1024, lineBytes = 64;
+
+/// Fetches the beginning of a row of all arrays.
+template <typename T>
+static void fetch(const StepArrays<T> &memory, const Segment<T> &row) {
+  auto fetchIn = [&](const auto *array, int64_t place) {
+    int64_t bytes = std::min<int64_t>(row.count * sizeof(*array), fetchedBytes);
+    for (int64_t byte = 0; array && byte < bytes; byte += lineBytes)
+      __builtin_prefetch(reinterpret_cast<const char *>(array + place) + byte);
+  };
+  int64_t place = row.begin - memory.begin;
+  fetchIn(memory.weights, row.begin);
+  fetchIn(memory.first, place);
+  fetchIn(memory.second, place);
+  fetchIn(memory.firstBrains, place);
+  fetchIn(memory.secondBrains, place);
+}
+
 template <typename T>
 void fovea::runtime::stepRows(const OptimiserOptions &options, int64_t update,
                               double rate, const StepArrays<T> &memory,
@@ -401,7 +467,11 @@ void fovea::runtime::stepRows(const OptimiserOptions &options, int64_t update,
   } frame{at, numbers, memory, rows, update};
   auto run = [](void *opaque, int64_t from, int64_t to) {
     auto &[at, numbers, memory, rows, update] = *static_cast<Frame *>(opaque);
-    for (const Segment<T> &row : rows.subspan(from, to - from)) {
+    for (int64_t i = from; i < to; ++i) {
+      // Rows lie anywhere: their memory is on its way while others have a step.
+      if (i + ahead < to)
+        fetch(memory, rows[i + ahead]);
+      const Segment<T> &row = rows[i];
       T *weights = memory.weights + row.begin;
       int64_t place = row.begin - memory.begin;
       if (memory.isInBrains)
