@@ -23,6 +23,10 @@ def OrderEquations : Pass<"attn-order-equations", "::mlir::ModuleOp"> {
       that is an equation of its own is written into the sum that reads it.
       The terms of a sum over earlier places, `sum[j,k where j < i]`, become an
       equation for each place, as a step of decoding adds them as one number.
+    * In a module with `attn.sums = array<i64: 1>`, large products with
+      parameters in `@loss` and `@decode` round their factors
+      (dialect/RoundedFactors.h): at least 16 terms, and 16 results along
+      indices that only the parameter has.
     * First of the phase `derive`, and again before `attn-differentiate`, for
       what passes have made in between.
     * Not: what has an order; equations of derivatives (`attn-order-sums`).

@@ -457,6 +457,8 @@ def OrderSums : Pass<"attn-order-sums", "::mlir::ModuleOp"> {
       log-likelihood, becomes an equation that names its terms, and their sum; a
       sum over the examples of products of theirs becomes the product of each,
       and their sum.
+    * In a module with `attn.sums = array<i64: 1>`, derivatives that are large
+      products with parameters, or gradients of parameters, round their factors.
     * After: all that changes equations, and `attn-name-products`.
     * Not: what has an order since `attn-order-equations`; products, whose
       elements are one chain each.
