@@ -67,9 +67,9 @@ def Attn_ComputeOp : Attn_Op<"compute", [
       `all` i1, `argmax` and `argmin` i64, the others f64 or i64.
     * (C7) a reducer other than `none` may have an order; `lanes` names one of
       its reduction indices, and only sums are `fused`.
-    * (C8) what is `partial` is undefined where its condition does not hold, and
-      nobody uses it there. It gives f64, has no reducer or a sum, and its
-      condition involves parallel indices alone.
+    * (C8) what is `partial` is undefined where its condition does not hold, a sum
+      where it holds for no term, and nobody uses it there. It gives f64, and has
+      no reducer or a sum.
     * (C9) an equation that gives bf16 has no reducer. Its body yields an f64
       that bf16 has: of `attn.rounded`, read from an array of bf16, or zero.
 

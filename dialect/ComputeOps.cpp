@@ -367,12 +367,6 @@ LogicalResult ComputeOp::verifyRegions() {
   if (hasCondition() && failed(checkRegion(getCondition(), "condition",
                                            IntegerType::get(getContext(), 1))))
     return failure();
-  // (C8)
-  if (getPartial() && getReducer() == Reducer::none &&
-      dependence(getCondition().front().getTerminator()->getOperand(0)) >>
-          getNumParallel())
-    return emitOpError() << "is partial but its condition depends on an index "
-                            "of the reduction";
   // (C9)
   auto isStored = [](Value array) {
     return cast<ArrayType>(array.getType()).getElementType().isBF16();

@@ -329,16 +329,3 @@ attn.system @c8_whole_numbers {
     attn.yield %0 : i64
   } {partial} : !attn.array<["S"], i64>
 }
-
-// -----
-
-attn.system @c8_condition_on_term {
-  // expected-error @+1 {{is partial but its condition depends on an index of the reduction}}
-  attn.compute (%i: "S") sum (%k: "S") where {
-    %0 = arith.cmpi sle, %k, %i : index
-    attn.yield %0 : i1
-  } {
-    %0 = arith.constant 0.0 : f64
-    attn.yield %0 : f64
-  } {partial} : !attn.array<["S"], f64>
-}

@@ -169,3 +169,20 @@ attn.system @orders {
     attn.yield %7 : f64
   } : !attn.array<[4, 32], f64>
 }
+
+// Undefined for the numbers of words that no place has.
+// CHECK-LABEL: attn.system @partial_sum
+attn.system @partial_sum {
+  %word = attn.data "word" : !attn.array<["S"], i64>
+  // CHECK: attn.compute (%v: 9) sum (%i: "S") order(chain) where {
+  // CHECK: {partial} : !attn.array<[9], f64>
+  %0 = attn.compute (%v: 9) sum (%i: "S") order(chain) where {
+    %1 = attn.read %word[%i] : !attn.array<["S"], i64>
+    %2 = arith.index_cast %v : index to i64
+    %3 = arith.cmpi eq, %1, %2 : i64
+    attn.yield %3 : i1
+  } {
+    %4 = arith.constant 1.0 : f64
+    attn.yield %4 : f64
+  } {partial} : !attn.array<[9], f64>
+}
