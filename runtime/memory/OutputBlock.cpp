@@ -6,14 +6,14 @@
 using namespace fovea::runtime;
 
 /// More is copied when it is read.
-static constexpr int64_t mostBytes = int64_t(1) << 16,
-                         mostOfAll = 16 * mostBytes;
+static constexpr int64_t mostOfOne = int64_t(1) << 16,
+                         mostOfAll = 16 * mostOfOne;
 
 void OutputBlock::add(const void *from, int64_t bytes) {
   constexpr int64_t line = 64;
   int64_t begin = parts.empty() ? 0 : parts.back().begin + parts.back().bytes;
   begin = (begin + line - 1) / line * line;
-  if (bytes > 0 && bytes <= mostBytes && begin + bytes <= mostOfAll &&
+  if (bytes > 0 && bytes <= mostOfOne && begin + bytes <= mostOfAll &&
       isOwn(from))
     parts.push_back({static_cast<const std::byte *>(from), begin, bytes});
 }

@@ -29,6 +29,10 @@ void fovea_parallel(FoveaPool *, FoveaWork work, void *frame, int64_t units,
 
 Device *Device::current() { return nullptr; }
 
+void Device::readAtEnd(void *, const void *, size_t) {}
+
+void *fovea::runtime::allocatePinned(size_t) { return nullptr; }
+
 /// Addresses have 32 bits.
 int64_t fovea::runtime::machineBytes() { return int64_t(1) << 32; }
 
