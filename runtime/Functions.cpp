@@ -98,8 +98,8 @@ static double sineOf(double x, uint64_t quarters) {
     return noNumber;
   Turned turned = turnedBy(x);
   quarters += turned.quarters;
-  double value = quarters % 2 != 0 ? cosineNear0(turned.angle)
-                                   : sineNear0(turned.angle);
+  double value =
+      quarters % 2 != 0 ? cosineNear0(turned.angle) : sineNear0(turned.angle);
   return (quarters & 2) != 0 ? -value : value;
 }
 

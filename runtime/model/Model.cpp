@@ -4,7 +4,7 @@
 #include "runtime/Functions.h"
 #include "runtime/data/Quantise.h"
 #include "runtime/device/Device.h"
-#include "runtime/model/Cpu.h"
+#include "runtime/Cpu.h"
 #include "runtime/train/OptimiserState.h"
 
 #include <algorithm>

@@ -300,7 +300,7 @@ template <typename T> void LearnerOf<T>::clipGradients(double norm) {
           pool);
 }
 
-/// Makes the step of all weights but those of which some rows have one.
+/// Makes the step of all weights, except where only some rows have one.
 template <typename T> void LearnerOf<T>::stepAll(int64_t update, double rate) {
   auto stepOver = [&](int64_t begin, int64_t end) {
     begin = std::max(begin, from);

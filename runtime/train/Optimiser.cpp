@@ -1,11 +1,11 @@
 //===- Optimiser.cpp - from gradients to new weights ----------------------===//
 
 #include "runtime/train/Optimiser.h"
+#include "runtime/Cpu.h"
 #include "runtime/Functions.h"
 #include "runtime/data/Half.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/SharedMemory.h"
-#include "runtime/model/Cpu.h"
 
 #include <algorithm>
 #include <bit>
@@ -100,8 +100,8 @@ double fovea::runtime::sumOfSquares(const T *values, int64_t count,
   return total;
 }
 
-/// Adds the squares of `count` values, the first of which is number `place` of
-/// all, to the partial sums.
+/// Adds the squares of `count` values, from number `place` of all on, to the
+/// partial sums.
 template <typename T>
 static void addSquares(const T *values, int64_t place, int64_t count,
                        double (&parts)[lanesOfPart]) {

@@ -512,9 +512,8 @@ fovea::runtime::describe(const TrainOptions &options) {
 
 bool TrainOptions::takesRows() const {
   // Adagrad without eps divides zero by zero.
-  bool keepsNoMean =
-      optimiser.rule == Rule::Sgd ||
-      (optimiser.rule == Rule::Adagrad && optimiser.eps > 0);
+  bool keepsNoMean = optimiser.rule == Rule::Sgd ||
+                     (optimiser.rule == Rule::Adagrad && optimiser.eps > 0);
   bool leavesRows = keepsNoMean && optimiser.decay == 0;
   return columnNorm == 0 && lazy.value_or(leavesRows);
 }

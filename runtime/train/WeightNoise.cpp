@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/train/WeightNoise.h"
+#include "runtime/Cpu.h"
 #include "runtime/DoublePairs.h"
-#include "runtime/model/Cpu.h"
 
 #include <algorithm>
 #include <cmath>

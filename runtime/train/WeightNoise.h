@@ -1,11 +1,11 @@
 //===- WeightNoise.h - normal noise on all weights --------------*- C++ -*-===//
 //
-// The noise of a weight depends on the seed, the update and the place of the
-// weight, and not on threads or machines. The weights 4 k to 4 k + 3 take the
-// four words of one block of Philox, with counter (k, update, seed >> 32) and
-// key (seed, purpose). Two words give two normal numbers (Box and Muller):
-// with r = sqrt(-2 log((u + 1) / 2^32)) and v / 2^32 of a turn, r cos and
-// r sin.
+// The noise of a weight depends on the seed, the update and the weight's place,
+// not on threads or machines. The weights 4 k to 4 k + 3 take the four words of
+// one block of Philox. Its counter is (k, update, seed >> 32), and its key
+// (seed, purpose). Two words u and v give two normal numbers, r cos(a) and
+// r sin(a) (Box and Muller). Here r is sqrt(-2 log((u + 1) / 2^32)), and a is
+// v / 2^32 of a turn.
 //
 //===----------------------------------------------------------------------===//
 

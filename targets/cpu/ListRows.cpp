@@ -1,8 +1,8 @@
 //===- ListRows.cpp - gradients of rows that a batch reads ----------------===//
 //
-// An embedding has a row for every word, and a batch reads few of them. If
-// every part of its gradient is a sum whose terms choose their row, the caller
-// gets the parts and how many terms each row has. Rows without a term are
+// An embedding has a row for every word, and a batch reads few of them. Its
+// gradient may consist of sums whose terms choose their row. Then the caller
+// gets these parts, and how many terms each row has. Rows without a term are
 // neither cleared nor written.
 //
 //===----------------------------------------------------------------------===//
@@ -11,6 +11,7 @@
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Batch.h"
 #include "passes/analysis/Equations.h"
+#include "passes/analysis/Orders.h"
 #include "passes/analysis/RowLists.h"
 #include "runtime/train/RowNames.h"
 #include "targets/cpu/Passes.h"
@@ -94,8 +95,7 @@ static ComputeOp countTerms(ComputeOp part) {
     indices.push_back(i);
   ComputeOp count = makeOver(builder, part, indices, /*numParallel=*/1,
                              Reducer::sum, /*hasCondition=*/true);
-  count.setOrderAttr(OrderAttr::get(builder.getContext(), OrderAttr::chain,
-                                    /*fused=*/false));
+  count.setOrderAttr(orderInSteps(builder.getContext()));
   count.removeLabelAttr();
   setBatch(count, batchOf(part));
   IRMapping map;

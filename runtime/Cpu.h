@@ -4,8 +4,8 @@
 // from Fovea, to test the behaviour of older machines on any
 // machine.
 
-#ifndef FOVEA_RUNTIME_MODEL_CPU_H
-#define FOVEA_RUNTIME_MODEL_CPU_H
+#ifndef FOVEA_RUNTIME_CPU_H
+#define FOVEA_RUNTIME_CPU_H
 
 #include "runtime/Status.h"
 
@@ -24,4 +24,4 @@ bool hidesBeyondAvx2();
 
 } // namespace fovea::runtime
 
-#endif // FOVEA_RUNTIME_MODEL_CPU_H
+#endif // FOVEA_RUNTIME_CPU_H

@@ -1,6 +1,6 @@
 //===- Cpu.cpp - which features this CPU has, and may use -----------------===//
 
-#include "runtime/model/Cpu.h"
+#include "runtime/Cpu.h"
 
 #if defined(__aarch64__)
 #include <sys/auxv.h>
