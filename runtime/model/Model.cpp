@@ -1,10 +1,10 @@
 //===- Model.cpp - a compiled model with its weights ----------------------===//
 
 #include "runtime/model/Model.h"
+#include "runtime/Cpu.h"
 #include "runtime/Functions.h"
 #include "runtime/data/Quantise.h"
 #include "runtime/device/Device.h"
-#include "runtime/Cpu.h"
 #include "runtime/train/OptimiserState.h"
 
 #include <algorithm>
