@@ -309,15 +309,26 @@ bool Fixer::writeBracketed(StringRef own, StringRef offer) {
   StringRef place = rest.starts_with(opening) ? rest : onlyPlaceOf(opening);
   if (!place.empty()) {
     place = bracketedOf(StringRef(place.begin(), code.end() - place.begin()));
-    if (place != offer)
+    if (place.empty())
+      return true;
+    // Not a part of `F.silu(x)`, `fabs(x)`, LaTeX or `dropout(p)(x)`
+    char before = place.begin() == code.begin() ? ' ' : place.begin()[-1];
+    bool isWhole = !isOfWord(before) && before != '.' && before != '\\' &&
+                   (place.end() == code.end() || *place.end() != '(');
+    if (isWhole && place != offer)
       write(place, offer);
-    return !place.empty();
+    if (isWhole)
+      return true;
   }
   StringRef argument = offer.drop_front(own.size() + 1).drop_back();
-  // `sum(v)` in place of `v.sum`
-  StringRef part = onlyPlaceOf((argument + "." + own).str());
-  if (!part.empty() && isWord(argument)) {
-    write(part, offer);
+  // `sum(v)` in place of `v.sum` and `v.sum()`
+  std::string method = (argument + "." + own).str();
+  for (const std::string &form : {method + "()", method}) {
+    StringRef part = onlyPlaceOf(form);
+    if (part.empty() || !isWord(argument))
+      continue;
+    if (part.end() == code.end() || *part.end() != '(')
+      write(part, offer);
     return true;
   }
   // `normal(v[0], 1)` or `onehot(x[i])` in place of its argument

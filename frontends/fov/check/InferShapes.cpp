@@ -136,14 +136,19 @@ std::optional<Shape> fovea::fov::shapeOf(const Term &term, Sizes &sizes) {
       return product.resolved();
     };
     std::optional<Extent> whole = arg(0)[0].resolved(),
-                          part = productOf(term.sizes), all = productOf(arg(0));
-    if (arg(0).size() > 1 && !all)
-      return std::nullopt;
-    // All axes of an array, in other groups.
-    if (arg(0).size() > 1 && part && *all == *part)
-      return result;
+                          part = productOf(term.sizes);
     if (!whole || !part || part->value() == 0)
       return std::nullopt;
+    bool isDivided = whole->value() && part->value() &&
+                     *whole->value() % *part->value() == 0;
+    if (arg(0).size() > 1 && !isDivided) {
+      std::optional<Extent> all = productOf(arg(0));
+      if (!all)
+        return std::nullopt;
+      // All axes of an array, in other groups.
+      if (*all == *part)
+        return result;
+    }
     result.push_back(sizes.floorDiv(*whole, *part));
     result.append(arg(0).begin() + 1, arg(0).end());
     return result;
