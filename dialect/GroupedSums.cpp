@@ -82,7 +82,7 @@ static LogicalResult verifyRoundedFactors(ComputeOp sum) {
       product->getBlock() == &sum.getBody().front())
     return success();
   return sum.emitOpError()
-         << "rounds factors, but is no chain of fused products";
+         << "rounds its factors but is not a chain of fused products";
 }
 
 //===----------------------------------------------------------------------===//

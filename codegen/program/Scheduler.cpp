@@ -1,16 +1,13 @@
 //===- Scheduler.cpp - which launches run a program -----------------------===//
 
 #include "codegen/program/Scheduler.h"
-#include "codegen/program/KernelKeys.h"
+#include "codegen/program/KernelGroups.h"
 #include "passes/kernels/DivideWork.h"
 #include "passes/kernels/Members.h"
 #include "passes/memory/Locations.h"
 #include "runtime/data/Quantise.h"
 
-#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/StringSet.h"
-
-#include <map>
 
 using namespace mlir;
 using namespace fovea;
@@ -85,99 +82,6 @@ static launch::KernelOp createKernel(KernelBuilder &b, launch::RunOp run,
       static_cast<int64_t>(run.getScalars().size()),
       static_cast<int64_t>(run.getPlaces().size()), forms(run.getReads()),
       forms(run.getWrites()), forms(run.getUpdates()), forms(run.getScratch()));
-}
-
-namespace {
-/// Finds the runs that launch one kernel, and the places that they give to it.
-class KernelGroups {
-public:
-  KernelGroups(launch::ProgramOp schedule, ArrayRef<Operation *> ops,
-               StorageMap &storage);
-
-  /// The number of the group of a run that shares its kernel.
-  std::optional<size_t> groupOf(Operation *run) const {
-    auto found = numbers.find(run);
-    return found == numbers.end() ? std::nullopt : std::optional(found->second);
-  }
-  /// Gives each run the places in which it differs from its group.
-  void givePlaces();
-
-private:
-  bool spread(MutableArrayRef<launch::RunOp> group);
-
-  launch::ProgramOp schedule;
-  StorageMap &storage;
-  llvm::DenseMap<int64_t, SmallVector<ConstantPlace>> places; // of each op
-  llvm::DenseMap<int64_t, llvm::SmallBitVector> given;
-  SmallVector<SmallVector<launch::RunOp>> groups;
-  llvm::DenseMap<Operation *, size_t> numbers;
-};
-} // namespace
-
-KernelGroups::KernelGroups(launch::ProgramOp schedule,
-                           ArrayRef<Operation *> ops, StorageMap &storage)
-    : schedule(schedule), storage(storage) {
-  std::map<KernelKey, size_t> known;
-  schedule.walk<WalkOrder::PreOrder>([&](launch::RunOp run) {
-    int64_t number = run.getNumber();
-    auto [own, isNew] = places.try_emplace(number);
-    if (isNew)
-      own->second = constantPlaces(ops[number]);
-    given[number].resize(own->second.size());
-    auto key = keyOf(run, ops[number], own->second, storage);
-    if (!key)
-      return;
-    auto [group, isFirst] = known.try_emplace(std::move(*key), groups.size());
-    if (isFirst)
-      groups.emplace_back();
-    groups[group->second].push_back(run);
-    numbers[run] = group->second;
-  });
-}
-
-/// Gives all runs of a kernel the places that one of them gets. Returns whether
-/// that changes anything.
-bool KernelGroups::spread(MutableArrayRef<launch::RunOp> group) {
-  ArrayRef<ConstantPlace> first = places.at(group.front().getNumber());
-  llvm::SmallBitVector all(first.size());
-  for (launch::RunOp &run : group) {
-    all |= given.at(run.getNumber());
-    for (auto [number, place] : llvm::enumerate(places.at(run.getNumber())))
-      if (place.value != first[number].value)
-        all.set(number);
-  }
-  bool changes = false;
-  for (launch::RunOp &run : group) {
-    llvm::SmallBitVector &own = given[run.getNumber()];
-    changes |= own != all;
-    own = all;
-  }
-  return changes;
-}
-
-void KernelGroups::givePlaces() {
-  // An op has several runs, which belong to several groups.
-  while (llvm::count_if(groups, [&](auto &group) { return spread(group); }))
-    ;
-  llvm::DenseMap<int64_t, SmallVector<int64_t>> slots;
-  schedule.walk<WalkOrder::PreOrder>([&](launch::RunOp run) {
-    int64_t number = run.getNumber();
-    SmallVector<int64_t> values;
-    auto [own, isNew] = slots.try_emplace(number);
-    for (unsigned each : given.at(number).set_bits()) {
-      ConstantPlace &place = places[number][each];
-      values.push_back(place.value);
-      if (!isNew)
-        continue;
-      own->second.push_back(storage.newSlot());
-      auto type = IntegerType::get(run.getContext(), 64);
-      for (arith::ConstantOp constant : place.constants)
-        constant->setAttr(placeSlotName,
-                          IntegerAttr::get(type, own->second.back()));
-    }
-    run.setPlaces(values);
-    run.setPlaceSlots(own->second);
-  });
 }
 
 /// Runs of one group launch one kernel, which has the name of the first.

@@ -4,7 +4,6 @@
 #include "runtime/device/Device.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 using namespace fovea::runtime;
 
@@ -29,9 +28,7 @@ Status InputBlock::reserve() {
     written.reset(static_cast<std::byte *>(memory));
     capacity = written ? static_cast<int64_t>(room) : 0;
     if (!written)
-      return Status::machine(fmt::format(
-          "the batch needs {} MB, but the machine refused to allocate them",
-          bytes >> 20));
+      return noMemoryFor(bytes);
   }
   if (!hasOwn) {
     read.clear();

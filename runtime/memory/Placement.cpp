@@ -18,6 +18,12 @@ static constexpr int64_t mostBytes = int64_t(1) << 40;
 /// The most that the machine can map at once.
 static constexpr int64_t largePage = int64_t(1) << 21;
 
+Status fovea::runtime::noMemoryFor(int64_t bytes) {
+  return Status::machine(fmt::format(
+      "the batch needs {} MB, but the machine refused to allocate them",
+      bytes >> 20));
+}
+
 Status Arena::reserve(int64_t bytes) {
   if (memory && bytes <= capacity)
     return Status::success();
@@ -40,9 +46,7 @@ Status Arena::reserve(int64_t bytes) {
   if (memory && unit == largePage && !Device::current())
     wishLargePages(memory.get(), bytes);
   if (!memory)
-    return Status::machine(fmt::format(
-        "the batch needs {} MB, but the machine refused to allocate them",
-        bytes >> 20));
+    return noMemoryFor(bytes);
   return Status::success();
 }
 

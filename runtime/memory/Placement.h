@@ -18,6 +18,9 @@ namespace fovea::runtime {
 /// Arrays begin at multiples of a cache line.
 constexpr int64_t arrayAlignment = 64;
 
+/// The error that the machine has no so many bytes.
+Status noMemoryFor(int64_t bytes);
+
 /// Memory of the device, or of the host without one, that begins at such a
 /// multiple.
 class Arena {

@@ -73,7 +73,7 @@ attn.program @single attributes {attn.sums = array<i64: 1>} {
 
 attn.program @two_roundings {
   %x = attn.data "x" : !attn.array<[8], f64>
-  // expected-error @+1 {{rounds factors, but is no chain of fused products}}
+  // expected-error @+1 {{rounds its factors but is not a chain of fused products}}
   %y = attn.compute () sum (%k: 8) order(chain) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     %1 = arith.mulf %0, %0 : f64
@@ -85,7 +85,7 @@ attn.program @two_roundings {
 
 attn.program @lanes {
   %x = attn.data "x" : !attn.array<[8], f64>
-  // expected-error @+1 {{rounds factors, but is no chain of fused products}}
+  // expected-error @+1 {{rounds its factors but is not a chain of fused products}}
   %y = attn.compute () sum (%k: 8) order(lanes %k, fused) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     %1 = arith.mulf %0, %0 : f64
@@ -97,7 +97,7 @@ attn.program @lanes {
 
 attn.program @no_product {
   %x = attn.data "x" : !attn.array<[8], f64>
-  // expected-error @+1 {{rounds factors, but is no chain of fused products}}
+  // expected-error @+1 {{rounds its factors but is not a chain of fused products}}
   %y = attn.compute () sum (%k: 8) order(chain, fused) {
     %0 = attn.read %x[%k] : !attn.array<[8], f64>
     attn.yield %0 : f64

@@ -6,15 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/products/Gemm.h"
-#include "codegen/native/Jit.h"
-#include "codegen/native/Lower.h"
 #include "runtime/data/Half.h"
 #include "runtime/data/Quantise.h"
+#include "test/unit/ForTarget.h"
 #include "gtest/gtest.h"
 
 #include <cstring>
 #include <limits>
-#include <map>
 #include <random>
 
 using namespace fovea::codegen;
@@ -48,43 +46,33 @@ struct Functions {
 };
 
 /// The products of a target.
-struct Products {
+struct Products : ForTarget {
   /// False where this CPU lacks the target.
   bool compile(llvm::StringRef name, const StorageFormat *format) {
-    llvm::Expected<Target> target = Target::parse(name);
-    if (!target || target->checkRunsHere()) {
-      llvm::consumeError(target.takeError());
-      return false;
-    }
-    loadKernelDialects(context);
     Type real = Float32Type::get(&context);
     GemmElement element(real, format);
-    OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
-    emitGemm(*module, real, *target);
-    emitGemm(*module, element, *target);
-    tile = gemmTile(real, *target);
-    jit = llvm::cantFail(Jit::create(*target));
-    llvm::cantFail(jit->add(std::move(module)));
+    bool isHere = compileFor(name, [&](ModuleOp module, const Target &target) {
+      emitGemm(module, real, target);
+      emitGemm(module, element, target);
+      tile = gemmTile(real, target);
+    });
+    if (!isHere)
+      return false;
     inReals = functionsFor(real);
     inBf16 = functionsFor(element);
     return true;
   }
 
   Functions functionsFor(GemmElement element) {
-    auto find = [&](const std::string &name) {
-      return llvm::cantFail(jit->lookup(name));
-    };
-    return {.pack = reinterpret_cast<Pack>(find(packName(element))),
-            .packFar = reinterpret_cast<Pack>(find(packFarName(element))),
-            .packParts =
-                reinterpret_cast<PackParts>(find(packPartsName(element))),
-            .multiply = reinterpret_cast<Multiply>(find(gemmName(element))),
-            .multiplyRows =
-                reinterpret_cast<MultiplyRows>(find(gemmRowsName(element)))};
+    Functions result;
+    find(result.pack, packName(element));
+    find(result.packFar, packFarName(element));
+    find(result.packParts, packPartsName(element));
+    find(result.multiply, gemmName(element));
+    find(result.multiplyRows, gemmRowsName(element));
+    return result;
   }
 
-  MLIRContext context;
-  std::unique_ptr<Jit> jit;
   GemmTile tile;
   Functions inReals, inBf16;
 };
@@ -94,15 +82,8 @@ using Parameter = std::tuple<const char *, const StorageFormat *>;
 class Bf16Gemm : public testing::TestWithParam<Parameter> {
 protected:
   void SetUp() override {
-    // Compiled once per target.
-    static std::map<Parameter, std::unique_ptr<Products>> all;
     auto [name, format] = GetParam();
-    std::unique_ptr<Products> &own = all[GetParam()];
-    if (!own) {
-      own = std::make_unique<Products>();
-      if (!own->compile(name, format))
-        own.reset();
-    }
+    auto *own = compiledOnce<Products>(std::string(name), format);
     if (!own)
       GTEST_SKIP() << "this CPU lacks " << name;
     inReals = own->inReals;

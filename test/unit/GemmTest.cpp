@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/products/Gemm.h"
-#include "codegen/native/Jit.h"
-#include "codegen/native/Lower.h"
+#include "test/unit/ForTarget.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -20,7 +19,7 @@ using namespace mlir;
 
 namespace {
 
-template <typename T> class Products {
+template <typename T> class Products : public ForTarget {
 public:
   using Pack = void (*)(const T *, int64_t, int64_t, int64_t, int64_t, T *,
                         int64_t, int64_t);
@@ -43,32 +42,24 @@ public:
 
   /// False where this CPU lacks the target.
   bool compile(llvm::StringRef targetName) {
-    llvm::Expected<Target> target = Target::parse(targetName);
-    if (!target || target->checkRunsHere()) {
-      llvm::consumeError(target.takeError());
-      return false;
-    }
-    loadKernelDialects(context);
     Type element = sizeof(T) == 4 ? Type(Float32Type::get(&context))
                                   : Type(Float64Type::get(&context));
-    OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
-    emitGemm(*module, element, *target);
-    emitGemm(*module, element, *target); // adds nothing
-    emitGatheredGemm(*module, element, *target);
-    tile = gemmTile(element, *target);
-    jit = llvm::cantFail(Jit::create(*target));
-    llvm::cantFail(jit->add(std::move(module)));
-    auto find = [&](const std::string &name) {
-      return llvm::cantFail(jit->lookup(name));
+    auto emit = [&](ModuleOp module, const Target &target) {
+      emitGemm(module, element, target);
+      emitGemm(module, element, target); // adds nothing
+      emitGatheredGemm(module, element, target);
+      tile = gemmTile(element, target);
     };
-    pack = reinterpret_cast<Pack>(find(packName(element)));
-    packFar = reinterpret_cast<Pack>(find(packFarName(element)));
-    packParts = reinterpret_cast<PackParts>(find(packPartsName(element)));
-    gemm = reinterpret_cast<Gemm>(find(gemmName(element)));
-    gemmRows = reinterpret_cast<Rows>(find(gemmRowsName(element)));
-    gemmRuns = reinterpret_cast<Runs>(find(gemmRunsName(element)));
-    gemmColumns = reinterpret_cast<Columns>(find(gemmColumnsName(element)));
-    product = reinterpret_cast<Product>(find(productName(element)));
+    if (!compileFor(targetName, emit))
+      return false;
+    find(pack, packName(element));
+    find(packFar, packFarName(element));
+    find(packParts, packPartsName(element));
+    find(gemm, gemmName(element));
+    find(gemmRows, gemmRowsName(element));
+    find(gemmRuns, gemmRunsName(element));
+    find(gemmColumns, gemmColumnsName(element));
+    find(product, productName(element));
     return true;
   }
 
@@ -99,8 +90,6 @@ public:
 
 private:
   std::mt19937 engine{7};
-  MLIRContext context;
-  std::unique_ptr<Jit> jit;
 };
 
 template <typename T>
@@ -139,14 +128,7 @@ protected:
 private:
   template <typename T, typename Check>
   void run(const char *target, Check check) {
-    // Compiled once per target.
-    static std::map<std::string, std::unique_ptr<Products<T>>> all;
-    std::unique_ptr<Products<T>> &products = all[target];
-    if (!products) {
-      products = std::make_unique<Products<T>>();
-      if (!products->compile(target))
-        products.reset();
-    }
+    auto *products = compiledOnce<Products<T>>(std::string(target));
     if (!products)
       GTEST_SKIP() << "this CPU lacks " << target;
     check(*products);

@@ -6,12 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/products/GroupGemm.h"
-#include "codegen/native/Jit.h"
-#include "codegen/native/Lower.h"
 #include "runtime/data/Quantise.h"
+#include "test/unit/ForTarget.h"
 #include "gtest/gtest.h"
 
-#include <map>
 #include <random>
 
 using namespace fovea;
@@ -39,22 +37,17 @@ struct Functions {
 };
 
 /// The products of a target.
-struct Products {
+struct Products : ForTarget {
   /// False where this CPU lacks the target.
   bool compile(llvm::StringRef name) {
-    llvm::Expected<Target> target = Target::parse(name);
-    if (!target || target->checkRunsHere()) {
-      llvm::consumeError(target.takeError());
-      return false;
-    }
-    loadKernelDialects(context);
     Type real = Float32Type::get(&context);
-    OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
-    emitGemm(*module, real, *target);
-    emitGroupGemm(*module, *target);
-    tile = gemmTile(real, *target);
-    jit = llvm::cantFail(Jit::create(*target));
-    llvm::cantFail(jit->add(std::move(module)));
+    bool isHere = compileFor(name, [&](ModuleOp module, const Target &target) {
+      emitGemm(module, real, target);
+      emitGroupGemm(module, target);
+      tile = gemmTile(real, target);
+    });
+    if (!isHere)
+      return false;
     inReals =
         functions(packPartsName(real), gemmName(real), gemmRowsName(real));
     inGroups = functions(packGroupsName, gemmGroupsName, gemmGroupRowsName);
@@ -63,16 +56,13 @@ struct Products {
 
   Functions functions(const std::string &pack, const std::string &multiply,
                       const std::string &multiplyRows) {
-    auto find = [&](const std::string &name) {
-      return llvm::cantFail(jit->lookup(name));
-    };
-    return {.pack = reinterpret_cast<Pack>(find(pack)),
-            .multiply = reinterpret_cast<Multiply>(find(multiply)),
-            .multiplyRows = reinterpret_cast<MultiplyRows>(find(multiplyRows))};
+    Functions result;
+    find(result.pack, pack);
+    find(result.multiply, multiply);
+    find(result.multiplyRows, multiplyRows);
+    return result;
   }
 
-  MLIRContext context;
-  std::unique_ptr<Jit> jit;
   GemmTile tile;
   Functions inReals, inGroups;
 };
@@ -80,14 +70,7 @@ struct Products {
 class GroupGemm : public testing::TestWithParam<const char *> {
 protected:
   void SetUp() override {
-    // Compiled once per target.
-    static std::map<std::string, std::unique_ptr<Products>> all;
-    std::unique_ptr<Products> &own = all[GetParam()];
-    if (!own) {
-      own = std::make_unique<Products>();
-      if (!own->compile(GetParam()))
-        own.reset();
-    }
+    auto *own = compiledOnce<Products>(std::string(GetParam()));
     if (!own)
       GTEST_SKIP() << "this CPU lacks " << GetParam();
     inReals = own->inReals;

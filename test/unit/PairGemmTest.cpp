@@ -6,15 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/products/Gemm.h"
-#include "codegen/native/Jit.h"
-#include "codegen/native/Lower.h"
+#include "test/unit/ForTarget.h"
 #include "gtest/gtest.h"
 
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <random>
 
 using namespace fovea::codegen;
@@ -45,26 +43,17 @@ using MultiplyColumns = void (*)(const float *, const int64_t *, int64_t,
                                  int64_t);
 
 /// The functions of a target.
-struct Products {
+struct Products : ForTarget {
   /// False where this CPU lacks the target.
   bool compile(llvm::StringRef name) {
-    llvm::Expected<Target> target = Target::parse(name);
-    if (!target || target->checkRunsHere()) {
-      llvm::consumeError(target.takeError());
-      return false;
-    }
-    loadKernelDialects(context);
     GemmElement element = GemmElement::inPairs(Float32Type::get(&context));
-    OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
-    emitGemm(*module, element, *target);
-    emitGatheredGemm(*module, element, *target);
-    tile = gemmTile(element.type, *target);
-    jit = llvm::cantFail(Jit::create(*target));
-    llvm::cantFail(jit->add(std::move(module)));
-    auto find = [&](auto &function, const std::string &name) {
-      function = reinterpret_cast<std::decay_t<decltype(function)>>(
-          llvm::cantFail(jit->lookup(name)));
-    };
+    bool isHere = compileFor(name, [&](ModuleOp module, const Target &target) {
+      emitGemm(module, element, target);
+      emitGatheredGemm(module, element, target);
+      tile = gemmTile(element.type, target);
+    });
+    if (!isHere)
+      return false;
     find(pack, packName(element));
     find(packParts, packPartsName(element));
     find(multiply, gemmName(element));
@@ -75,8 +64,6 @@ struct Products {
     return true;
   }
 
-  MLIRContext context;
-  std::unique_ptr<Jit> jit;
   GemmTile tile;
   Pack pack;
   PackParts packParts;
@@ -112,16 +99,9 @@ float add(float a, float b, float sum) {
 class PairGemm : public testing::TestWithParam<const char *> {
 protected:
   void SetUp() override {
-    static std::map<std::string, std::unique_ptr<Products>> all;
-    std::unique_ptr<Products> &own = all[GetParam()];
-    if (!own) {
-      own = std::make_unique<Products>();
-      if (!own->compile(GetParam()))
-        own.reset();
-    }
-    if (!own)
+    products = compiledOnce<Products>(std::string(GetParam()));
+    if (!products)
       GTEST_SKIP() << "this CPU lacks " << GetParam();
-    products = own.get();
   }
 
   Numbers values(int64_t count) {

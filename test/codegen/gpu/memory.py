@@ -9,6 +9,8 @@ pinned. `later`: a copy that the host does not wait for, of such memory. `pinned
 import ctypes
 import sys
 
+from driver import Driver
+
 PTX = b"""
 .version 8.0
 .target sm_80
@@ -26,57 +28,30 @@ PTX = b"""
 """
 
 
-class Config(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint) for name in ("x", "y", "z", "threads", "ty", "tz", "shared")] + \
-        [("stream", ctypes.c_void_p), ("attributes", ctypes.c_void_p), ("count", ctypes.c_uint)]
-
-
-class Driver:
-    def __init__(self, path):
-        self.library = ctypes.CDLL(path)
-        self.call("cuInit", 0)
-
-    def call(self, name, *arguments):
-        if getattr(self.library, name)(*arguments):
-            text = ctypes.c_char_p()
-            self.library.cuGetErrorString(0, ctypes.byref(text))
-            sys.exit(f"{name}: {text.value.decode()}")
-
-    def allocate(self, name, *flags):
-        address = ctypes.c_void_p()
-        self.call(name, ctypes.byref(address), ctypes.c_size_t(4), *flags)
-        return address
-
-    def kernel_reads(self, address):
-        """The number there, as a kernel reads it."""
-        module, function = ctypes.c_void_p(), ctypes.c_void_p()
-        self.call("cuModuleLoadData", ctypes.byref(module), PTX)
-        self.call("cuModuleGetFunction", ctypes.byref(function), module, b"read")
-        result, found = self.allocate("cuMemAlloc_v2"), ctypes.c_int()
-        numbers, units = (ctypes.c_int64 * 2)(address, result.value), ctypes.c_int64(1)
-        parameters = (ctypes.c_void_p * 2)(ctypes.addressof(numbers), ctypes.addressof(units))
-        self.call("cuLaunchKernelEx", ctypes.byref(Config(1, 1, 1, 1, 1, 1)), function, parameters, None)
-        self.call("cuStreamSynchronize", None)
-        self.call("cuMemcpyDtoH_v2", ctypes.byref(found), result, ctypes.c_size_t(4))
-        return found.value
+def kernel_reads(driver, address):
+    """The number there, as a kernel reads it."""
+    result, found = driver.allocate("cuMemAlloc_v2", 4), ctypes.c_int()
+    driver.run(driver.load(PTX, b"read"), 1, 1, address, result.value)
+    driver.call("cuMemcpyDtoH_v2", ctypes.byref(found), result, ctypes.c_size_t(4))
+    return found.value
 
 
 def main(path, case):
     driver, plain = Driver(path), ctypes.c_int(7)
-    own = driver.allocate("cuMemAlloc_v2")
+    own = driver.allocate("cuMemAlloc_v2", 4)
     if case == "host":
         ctypes.c_int.from_address(own.value).value
     if case == "device":
-        driver.kernel_reads(ctypes.addressof(plain))
+        kernel_reads(driver, ctypes.addressof(plain))
     if case == "later":
         driver.call("cuMemcpyHtoDAsync_v2", own, ctypes.byref(plain), ctypes.c_size_t(4), None)
-    pinned = driver.allocate("cuMemHostAlloc", 2)
+    pinned = driver.allocate("cuMemHostAlloc", 4, 2)
     ctypes.c_int.from_address(pinned.value).value = 5
     if case == "pinned":
-        print(driver.kernel_reads(pinned.value))
+        print(kernel_reads(driver, pinned.value))
     if case == "copied":
         driver.call("cuMemcpyHtoDAsync_v2", own, pinned, ctypes.c_size_t(4), None)
-        print(driver.kernel_reads(own.value))
+        print(kernel_reads(driver, own.value))
 
 
 if __name__ == "__main__":

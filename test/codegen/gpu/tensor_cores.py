@@ -14,6 +14,8 @@ import ctypes
 import random
 import sys
 
+from driver import Driver
+
 # Each lane has its elements of a tile side by side: 8 words of factors in all, and 4 sums.
 PTX = b"""
 .version 8.0
@@ -74,24 +76,13 @@ def fragments(left, right, sums):
     return words
 
 
-class Driver:
+class Multiplier:
     def __init__(self, path):
-        self.library = ctypes.CDLL(path)
-        self.call("cuInit", 0)
-        module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
-        self.call("cuModuleLoadData", ctypes.byref(module), PTX)
-        self.call("cuModuleGetFunction", ctypes.byref(self.function), module, b"multiply")
-
-    def call(self, name, *arguments):
-        if getattr(self.library, name)(*arguments):
-            text = ctypes.c_char_p()
-            self.library.cuGetErrorString(0, ctypes.byref(text))
-            sys.exit(f"{name}: {text.value.decode()}")
+        self.driver = Driver(path)
+        self.function = self.driver.load(PTX, b"multiply")
 
     def memory(self, size):
-        address = ctypes.c_void_p()
-        self.call("cuMemAllocManaged", ctypes.byref(address), ctypes.c_size_t(size), 1)
-        return address
+        return self.driver.allocate("cuMemAllocManaged", size, 1)
 
     def multiply(self, tiles):
         """The sums of each tile, by rows."""
@@ -100,20 +91,10 @@ class Driver:
             words += fragments(*tile)
         given, results = self.memory(len(words) * 4), self.memory(len(tiles) * SUMS * 4)
         ctypes.memmove(given, words.tobytes(), len(words) * 4)
-        parameters = (ctypes.c_int64 * 2)(given.value, results.value)
-        units = ctypes.c_int64(len(tiles))
-        addresses = (ctypes.c_void_p * 2)(ctypes.addressof(parameters), ctypes.addressof(units))
-
-        class Config(ctypes.Structure):
-            _fields_ = [(name, ctypes.c_uint) for name in ("x", "y", "z", "threads", "ty", "tz", "shared")] + \
-                [("stream", ctypes.c_void_p), ("attributes", ctypes.c_void_p), ("count", ctypes.c_uint)]
-
-        config = Config(len(tiles), 1, 1, LANES, 1, 1)
-        self.call("cuLaunchKernelEx", ctypes.byref(config), self.function, addresses, None)
-        self.call("cuStreamSynchronize", None)
+        self.driver.run(self.function, len(tiles), LANES, given.value, results.value)
         found = array.array("I", ctypes.string_at(results, len(tiles) * SUMS * 4))
         for memory in (given, results):
-            self.call("cuMemFree_v2", memory)
+            self.driver.call("cuMemFree_v2", memory)
         every = []
         for number in range(len(tiles)):
             rows = array.array("I", bytes(SUMS * 4))
@@ -169,7 +150,7 @@ def main():
     parser.add_argument("--random", type=int)
     parser.add_argument("--write")
     given = parser.parse_args()
-    driver = Driver(given.driver)
+    multiplier = Multiplier(given.driver)
     if given.random is None:
         tiles, expected = [], []
         with open(given.golden) as file:
@@ -179,7 +160,7 @@ def main():
                     tiles.append(tuple(array.array(kind, bytes.fromhex(text))
                                        for kind, text in (("H", left), ("H", right), ("I", sums))))
                     expected.append(array.array("I", bytes.fromhex(result)))
-        compare(driver, tiles, expected)
+        compare(multiplier, tiles, expected)
         return print(f"{len(tiles)} tiles have the bits of MMA-Sim")
     draw = random.Random(given.capability)
     for first in range(0, given.random, 1000):
@@ -189,12 +170,12 @@ def main():
             with open(given.write, "a") as file:
                 for tile, result in zip(tiles, expected):
                     print(given.capability, *(each.tobytes().hex() for each in (*tile, result)), file=file)
-        compare(driver, tiles, expected)
+        compare(multiplier, tiles, expected)
     print(f"{given.random} tiles have the bits of MMA-Sim")
 
 
-def compare(driver, tiles, expected):
-    for number, (found, wanted) in enumerate(zip(driver.multiply(tiles), expected)):
+def compare(multiplier, tiles, expected):
+    for number, (found, wanted) in enumerate(zip(multiplier.multiply(tiles), expected)):
         if found != wanted:
             at = next(i for i in range(SUMS) if found[i] != wanted[i])
             row, column = divmod(at, COLUMNS)
